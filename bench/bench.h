@@ -1,0 +1,191 @@
+/* bench.h - the harness: contenders measured in turn, each in a process of its own.
+ *
+ * A benchmark makes a plan, adds a row for each case and contender, and runs
+ * them. Every measurement is a forked child that sends its numbers through a
+ * pipe: no contender sees the heap, the threads or the warm state of another,
+ * and one that hangs is killed and said to have failed. Contenders are
+ * interleaved (one measurement of each, then again), so that a noisy minute
+ * hits all of them.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#define BENCH_METRICS 6
+#define BENCH_REPEATS_MAX 100
+
+#define BENCH_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* What the user asked for. */
+struct bench_options {
+	bool json;
+	double seconds; /* 0: each benchmark's own choice */
+	int repeats;    /* 0: each benchmark's own choice */
+};
+extern struct bench_options bench_options;
+
+enum bench_better { BENCH_LOWER, BENCH_HIGHER };
+
+/* One column of numbers. */
+struct bench_metric {
+	const char *name;
+	const char *unit;
+	enum bench_better better;
+};
+
+struct bench_plan {
+	const char *name; /* as on the command line */
+	const char *work; /* what is measured, for people */
+	struct bench_metric metrics[BENCH_METRICS];
+	int metric_count;
+	int repeats; /* unless the user says otherwise */
+	int limit_s; /* a measurement that takes longer has failed; 0: 60 */
+};
+
+/* Measures once. Runs in a process of its own; `values` starts as all NAN, which
+ * means "does not apply". Returns 0 or -Exxx; bench_fail gives a reason. */
+typedef int bench_measure(const void *arg, double *values);
+
+struct bench_row;
+
+void bench_begin(const struct bench_plan *plan);
+/* Strings are copied; arg must stay until bench_end. */
+struct bench_row *bench_add(const char *label, const char *who, bench_measure *fn, const void *arg);
+/* A contender that is not there: the reader is told why. */
+void bench_add_missing(const char *label, const char *who, const char *why);
+/* Figures that others published; NAN where they gave none. */
+void bench_add_paper(const char *label, const char *who, const double *values);
+/* Measures all rows. */
+void bench_run(void);
+/* The median, or NAN if it was not measured. */
+double bench_value(const struct bench_row *row, int metric);
+/* A figure computed from others, with what it should be. */
+void bench_derive(const char *label, double value, const char *unit, enum bench_better better,
+		  const char *aim);
+/* Prints what was measured. Returns how many rows failed. */
+int bench_end(void);
+
+/* In a measurement: notes why it failed, and returns -EIO for the caller. */
+int bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* How long a measurement should run: the user's choice or `usual`. */
+double bench_seconds(double usual);
+int bench_repeats(int usual);
+
+/* Starts `fn(arg)` in a child that dies with its parent. Returns the pid. */
+int bench_spawn(void (*fn)(const void *arg), const void *arg);
+
+/* Time */
+
+/* Monotonic nanoseconds. */
+static inline uint64_t bench_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* The cheapest clock of the CPU; see bench_tick_ns. */
+static inline uint64_t bench_ticks(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t t;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+	return t;
+#else
+	return bench_now();
+#endif
+}
+
+/* Nanoseconds in a tick; measured once. */
+double bench_tick_ns(void);
+/* CPU cycles in a nanosecond: of the time stamp counter where there is one,
+ * else measured with a chain of additions. */
+double bench_ghz(void);
+
+/* Works for about so many cycles. A count of instructions, not of time: a
+ * handler that was preempted still has all its work to do. */
+static inline void bench_work(uint64_t cycles)
+{
+	while (cycles > 0) {
+		cycles--;
+		__asm__ volatile("" : "+r"(cycles));
+	}
+}
+
+/* CPU time that a whole process has used, in nanoseconds; -1 if it is gone. */
+double bench_cpu_ns(int pid);
+/* Times a whole process gave up the CPU by itself; -1 if it is gone. */
+double bench_switches(int pid);
+/* Bytes of memory that a process has resident; -1 if it is gone. */
+double bench_resident(int pid);
+/* Keeps the caller, and what it starts from now on, on one CPU (the nth of those
+ * that it may use). Returns 0, or -EINVAL if there is no such CPU. */
+int bench_pin(int nth);
+/* Part of all CPUs, in per cent, that others used since the beginning: how far
+ * the figures can be trusted. */
+double bench_noise(bool begin);
+/* CPUs that this process may use. */
+int bench_cpus(void);
+/* Raises the soft limit of descriptors to the hard one and returns it. */
+long bench_raise_files(void);
+
+/* A small generator of random numbers, the same in every run. */
+static inline uint32_t bench_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*state >> 33);
+}
+
+/* Output; between bench.c and report.c. */
+
+struct bench_row {
+	struct bench_row *next;
+	char label[64];
+	char who[48];
+	bench_measure *fn;
+	const void *arg;
+	char why[160]; /* if it failed or is missing */
+	bool missing, paper;
+	int runs;
+	double values[BENCH_METRICS][BENCH_REPEATS_MAX];
+	double median[BENCH_METRICS];
+	double spread[BENCH_METRICS]; /* (max - min) / median */
+};
+
+struct bench_derived {
+	struct bench_derived *next;
+	char label[96];
+	char aim[64];
+	const char *unit;
+	enum bench_better better;
+	double value;
+};
+
+void bench_print_machine(void);
+void bench_print(const struct bench_plan *plan, const struct bench_row *rows,
+		 const struct bench_derived *derived, int repeats, double noise);
+
+/* The benchmarks. Each returns how many of its rows failed. */
+int bench_post(void);
+int bench_steal(void);
+int bench_unbalanced(void);
+int bench_penalty(void);
+int bench_cache_efficient(void);
+int bench_sim_unbalanced(void);
+int bench_sim_penalty(void);
+int bench_sim_cache_efficient(void);
+int bench_timers(void);
+int bench_echo_callbacks(void);
+int bench_idle(void);
+int bench_overload(void);
+int bench_stall(void);
+
+#endif

@@ -1,0 +1,167 @@
+/* cache_efficient.c - Mely's test of locality-aware stealing (table VI).
+ *
+ * One worker of each pair starts with 100 events A. Each fills an array and
+ * posts two events B, of different colors, which sort a half each and post an
+ * event C in the color of the array; the second C merges the halves.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mely.h"
+
+#define ARRAYS 100
+#define HALF 2048 /* numbers of 4 bytes: an array has 16 KB */
+#define FIRST_COLOR ((weft_color)1000)
+
+struct half {
+	weft_event b, c;
+	struct array *array;
+	uint32_t *numbers;
+};
+
+struct array {
+	weft_event a;
+	struct half halves[2];
+	int worker; /* that filled it */
+	int sorted;
+	uint64_t seed;
+	uint32_t numbers[2 * HALF];
+	uint32_t merged[2 * HALF];
+};
+
+static struct array *arrays[MELY_WORKERS_MAX][ARRAYS];
+
+/* B events: all, and those that ran away from their array. */
+static _Atomic uint64_t b_run, b_away;
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void merge(struct array *a)
+{
+	const uint32_t *x = a->numbers, *y = a->numbers + HALF;
+	const uint32_t *x_end = y, *y_end = y + HALF;
+
+	for (int i = 0; i < 2 * HALF; i++)
+		a->merged[i] = y == y_end || (x < x_end && *x <= *y) ? *x++ : *y++;
+}
+
+static void c_event(void *arg)
+{
+	struct half *h = arg;
+
+	if (++h->array->sorted == 2)
+		merge(h->array);
+	mely_event_done(HALF);
+}
+
+static void b_event(void *arg)
+{
+	struct half *h = arg;
+
+	qsort(h->numbers, HALF, sizeof h->numbers[0], compare);
+	atomic_fetch_add_explicit(&b_run, 1, memory_order_relaxed);
+	if (weft_worker_current() != h->array->worker)
+		atomic_fetch_add_explicit(&b_away, 1, memory_order_relaxed);
+	mely_post(&h->c);
+	mely_event_done(HALF * 60);
+}
+
+static void a_event(void *arg)
+{
+	struct array *a = arg;
+
+	for (int i = 0; i < 2 * HALF; i++)
+		a->numbers[i] = bench_random(&a->seed);
+	a->worker = weft_worker_current();
+	a->sorted = 0;
+	mely_post(&a->halves[0].b);
+	mely_post(&a->halves[1].b);
+	mely_event_done(HALF * 2);
+}
+
+static void array_init(struct array *a, weft_color color)
+{
+	a->seed = color;
+	weft_event_init(&a->a, color, a_event, a);
+	for (int i = 0; i < 2; i++) {
+		struct half *h = &a->halves[i];
+
+		h->array = a;
+		h->numbers = a->numbers + i * HALF;
+		weft_event_init(&h->b, color + 1 + (weft_color)i, b_event, h);
+		weft_event_init(&h->c, color, c_event, h);
+	}
+}
+
+static int prepare(int workers)
+{
+	for (int w = 0; w < workers; w += 2) {
+		for (int i = 0; i < ARRAYS; i++) {
+			struct array *a = calloc(1, sizeof *a);
+
+			if (a == NULL)
+				return -ENOMEM;
+			array_init(a, FIRST_COLOR + (weft_color)(w * ARRAYS + i) * 3);
+			arrays[w][i] = a;
+		}
+	}
+	return 0;
+}
+
+static void round_post(int start)
+{
+	for (int i = 0; i < ARRAYS; i++)
+		mely_post(&arrays[start][i]->a);
+}
+
+static const struct mely_test test = {
+	.round = round_post, .start_every = 2, .events = ARRAYS * 5, .prepare = prepare
+};
+
+static int measure(const void *setting, double *values)
+{
+	struct mely_result result;
+	int err = mely_run(&test, setting, &result);
+
+	if (err < 0)
+		return err;
+	values[0] = result.kevents_per_s;
+	values[1] = 100.0 * (double)atomic_load(&b_away) / (double)atomic_load(&b_run);
+	values[2] = result.steals_per_round;
+	return 0;
+}
+
+static void paper(void)
+{
+	static const double smp[] = { 1156, NAN, NAN }, smp_ws[] = { 1497, NAN, NAN },
+			    base[] = { 1426, NAN, NAN }, locality[] = { 1869, NAN, NAN };
+
+	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
+	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
+	bench_add_paper("8 cores, stealing base", "Mely", base);
+	bench_add_paper("8 cores, stealing locality", "Mely", locality);
+}
+
+static const struct bench_plan plan = {
+	.name = "cache-efficient",
+	.work = "rounds of 100 arrays on one worker of each pair: fill, sort two halves in two\n"
+		"colors, merge (5 events); 'B away' sorted on another core than the filling",
+	.metrics = { { "throughput", "KEvents/s", BENCH_HIGHER },
+		     { "B away", "%", BENCH_LOWER },
+		     { "steals", "per round", BENCH_LOWER } },
+	.metric_count = 3,
+	.repeats = 3,
+};
+
+int bench_cache_efficient(void)
+{
+	return mely_bench(&plan, measure, paper, "");
+}

@@ -1,0 +1,185 @@
+/* client.c - the load generator: raw epoll, one thread, a closed loop. */
+#include "client.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Latencies by size: 32 buckets for each power of two nanoseconds. */
+#define FINE 32
+#define BUCKETS (64 * FINE)
+
+struct conn {
+	int fd;
+	int got; /* bytes of the answer */
+	uint64_t sent_at;
+};
+
+static struct {
+	struct conn *conns;
+	int epoll;
+	uint64_t answers;
+	uint64_t histogram[BUCKETS];
+	char message[CLIENT_MESSAGE];
+} t;
+
+static int bucket_of(uint64_t ns)
+{
+	int power = ns < FINE ? 0 : 63 - __builtin_clzll(ns) - 5;
+
+	return power * FINE + (int)(ns >> power);
+}
+
+static double percentile(double part)
+{
+	uint64_t sum = 0, all = 0;
+
+	for (int i = 0; i < BUCKETS; i++)
+		all += t.histogram[i];
+	for (int i = 0; i < BUCKETS; i++) {
+		sum += t.histogram[i];
+		if ((double)sum >= part * (double)all) {
+			int power = i < 2 * FINE ? 0 : i / FINE - 1;
+
+			return (double)((uint64_t)(i - power * FINE) << power);
+		}
+	}
+	return 0;
+}
+
+static int connect_one(int port)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	/* Closed by a reset: thousands of ports must not wait for their end. */
+	struct linger reset = { .l_onoff = 1 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int one = 1;
+
+	if (fd < 0)
+		return bench_fail("socket: %s", strerror(errno));
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0)
+		return bench_fail("connect: %s", strerror(errno));
+	return fd;
+}
+
+static int send_one(struct conn *c)
+{
+	c->got = 0;
+	c->sent_at = bench_now();
+	if (send(c->fd, t.message, sizeof t.message, MSG_NOSIGNAL) != (ssize_t)sizeof t.message)
+		return bench_fail("send: %s", strerror(errno));
+	return 0;
+}
+
+static int receive(struct conn *c)
+{
+	char buf[CLIENT_MESSAGE];
+	ssize_t n = recv(c->fd, buf, sizeof buf - (size_t)c->got, MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n <= 0)
+		return bench_fail("the server closed a connection");
+	c->got += (int)n;
+	if (c->got < CLIENT_MESSAGE)
+		return 0;
+	t.answers++;
+	t.histogram[bucket_of(bench_now() - c->sent_at)]++;
+	return send_one(c);
+}
+
+static int connect_all(const struct server *server, int count)
+{
+	t.epoll = epoll_create1(EPOLL_CLOEXEC);
+	t.conns = calloc((size_t)count, sizeof *t.conns);
+	if (t.epoll < 0 || t.conns == NULL)
+		return -ENOMEM;
+	memset(t.message, 'w', sizeof t.message);
+	for (int i = 0; i < count; i++) {
+		struct conn *c = &t.conns[i];
+		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
+
+		c->fd = connect_one(server->port);
+		if (c->fd < 0)
+			return c->fd;
+		epoll_ctl(t.epoll, EPOLL_CTL_ADD, c->fd, &ev);
+	}
+	return 0;
+}
+
+/* Echoes until `end`. */
+static int turn(uint64_t end)
+{
+	struct epoll_event events[256];
+
+	while (bench_now() < end) {
+		int n = epoll_wait(t.epoll, events, BENCH_COUNT(events), 100);
+
+		for (int i = 0; i < n; i++) {
+			int result = receive(events[i].data.ptr);
+
+			if (result < 0)
+				return result;
+		}
+	}
+	return 0;
+}
+
+int client_run(const struct server *server, const struct client_load *load,
+	       struct client_result *result)
+{
+	int err = connect_all(server, load->connections);
+	uint64_t start;
+	double cpu, seconds;
+
+	for (int i = 0; i < load->connections && err == 0; i++)
+		err = send_one(&t.conns[i]);
+	if (err == 0)
+		err = turn(bench_now() + (uint64_t)(load->warm_s * 1e9));
+	if (err < 0)
+		return err;
+	memset(t.histogram, 0, sizeof t.histogram);
+	t.answers = 0;
+	cpu = bench_cpu_ns(server->pid);
+	start = bench_now();
+	err = turn(start + (uint64_t)(load->seconds * 1e9));
+	seconds = (double)(bench_now() - start) / 1e9;
+	cpu = bench_cpu_ns(server->pid) - cpu;
+	if (err < 0)
+		return err;
+	if (t.answers == 0)
+		return bench_fail("the server answered nothing");
+	result->requests_per_s = (double)t.answers / seconds;
+	result->p50_us = percentile(0.5) / 1e3;
+	result->p99_us = percentile(0.99) / 1e3;
+	result->cpu_us = cpu / (double)t.answers / 1e3;
+	return 0;
+}
+
+int client_connect_idle(const struct server *server, int connections)
+{
+	char buf[CLIENT_MESSAGE];
+	int err = connect_all(server, connections);
+
+	for (int i = 0; i < connections && err == 0; i++) {
+		struct timeval patience = { .tv_sec = 10 };
+		int fd = t.conns[i].fd;
+
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+		err = send_one(&t.conns[i]);
+		if (err == 0 && recv(fd, buf, sizeof buf, MSG_WAITALL) != (ssize_t)sizeof buf)
+			err = bench_fail("connection %d was not served", i);
+	}
+	return err;
+}

@@ -1,0 +1,27 @@
+/* client.h - load for echo servers: many connections, one message under way on each. */
+#ifndef BENCH_CLIENT_H
+#define BENCH_CLIENT_H
+
+#include "server.h"
+
+#define CLIENT_MESSAGE 64
+
+struct client_load {
+	int connections;
+	double warm_s, seconds;
+};
+
+struct client_result {
+	double requests_per_s;
+	double p50_us, p99_us;
+	double cpu_us; /* of the server, a request */
+};
+
+/* Loads the server for a while, from the calling thread. Returns 0 or -Exxx. */
+int client_run(const struct server *server, const struct client_load *load,
+	       struct client_result *result);
+
+/* Opens connections, and has one message echoed on each. Returns 0 or -Exxx. */
+int client_connect_idle(const struct server *server, int connections);
+
+#endif

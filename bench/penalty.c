@@ -1,0 +1,126 @@
+/* penalty.c - Mely's test of penalty-aware stealing (table V).
+ *
+ * Events A, of different colors, are posted on the first worker. Each writes an
+ * array and starts a chain of events B of its color, which go through the array
+ * piece by piece. An idle worker should take an A, not a B whose array is warm
+ * elsewhere; B carries a penalty of 1000, as in the paper. Where cores share a
+ * large cache, as most do today, a stolen B loses less than in the paper.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "mely.h"
+
+#define CHAINS 96
+#define PIECES 16
+#define PIECE 256 /* words of 8 bytes: an array has 32 KB */
+#define FIRST_COLOR ((weft_color)1000)
+
+struct chain {
+	weft_event a, b;
+	int worker; /* that wrote the array */
+	int piece;
+	uint64_t sum;
+	uint64_t array[PIECES * PIECE];
+};
+
+static struct chain *chains[CHAINS];
+
+/* B events: all, and those that ran away from their array. */
+static _Atomic uint64_t b_run, b_away;
+
+static void b_event(void *arg)
+{
+	struct chain *c = arg;
+	const uint64_t *piece = &c->array[c->piece * PIECE];
+
+	for (int i = 0; i < PIECE; i++)
+		c->sum += piece[i] ^ (uint64_t)i;
+	if (++c->piece == PIECES)
+		atomic_fetch_add_explicit(&b_run, PIECES, memory_order_relaxed);
+	else
+		mely_post(&c->b);
+	if (weft_worker_current() != c->worker)
+		atomic_fetch_add_explicit(&b_away, 1, memory_order_relaxed);
+	mely_event_done(PIECE);
+}
+
+static void a_event(void *arg)
+{
+	struct chain *c = arg;
+
+	for (int i = 0; i < PIECES * PIECE; i++)
+		c->array[i] = c->sum + (uint64_t)i;
+	c->worker = weft_worker_current();
+	c->piece = 0;
+	mely_post(&c->b);
+	mely_event_done(PIECES * PIECE);
+}
+
+static int prepare(int workers)
+{
+	(void)workers;
+	for (int i = 0; i < CHAINS; i++) {
+		struct chain *c = calloc(1, sizeof *c);
+
+		if (c == NULL)
+			return -ENOMEM;
+		weft_event_init(&c->a, FIRST_COLOR + (weft_color)i, a_event, c);
+		weft_event_init(&c->b, FIRST_COLOR + (weft_color)i, b_event, c);
+		chains[i] = c;
+	}
+	return weft_handler_penalty(b_event, 1000);
+}
+
+static void round_post(int start)
+{
+	(void)start;
+	for (int i = 0; i < CHAINS; i++)
+		mely_post(&chains[i]->a);
+}
+
+static const struct mely_test test = { .round = round_post,
+				       .events = CHAINS * (1 + PIECES),
+				       .prepare = prepare };
+
+static int measure(const void *setting, double *values)
+{
+	struct mely_result result;
+	int err = mely_run(&test, setting, &result);
+
+	if (err < 0)
+		return err;
+	values[0] = result.kevents_per_s;
+	values[1] = 100.0 * (double)atomic_load(&b_away) / (double)atomic_load(&b_run);
+	values[2] = result.steals_per_round;
+	return 0;
+}
+
+static void paper(void)
+{
+	static const double smp[] = { 1103, NAN, NAN }, smp_ws[] = { 190, NAN, NAN },
+			    base[] = { 1386, NAN, NAN }, penalty[] = { 2122, NAN, NAN };
+
+	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
+	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
+	bench_add_paper("8 cores, stealing base", "Mely", base);
+	bench_add_paper("8 cores, stealing penalty", "Mely", penalty);
+}
+
+static const struct bench_plan plan = {
+	.name = "penalty",
+	.work = "rounds of 96 events A on the first worker, each of which writes 32 KB and\n"
+		"starts 16 events B that read it; 'B away' ran on another core than their A",
+	.metrics = { { "throughput", "KEvents/s", BENCH_HIGHER },
+		     { "B away", "%", BENCH_LOWER },
+		     { "steals", "per round", BENCH_LOWER } },
+	.metric_count = 3,
+	.repeats = 3,
+};
+
+int bench_penalty(void)
+{
+	return mely_bench(&plan, measure, paper, "");
+}

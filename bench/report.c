@@ -1,0 +1,237 @@
+/* report.c - prints results: aligned text for people, JSON lines for programs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "bench.h"
+
+static const char *const better_names[] = {
+	[BENCH_LOWER] = "lower",
+	[BENCH_HIGHER] = "higher",
+};
+
+static void cpu_model(char *model, size_t size)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[256];
+
+	snprintf(model, size, "unknown CPU");
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+		char *colon = strchr(line, ':');
+
+		if (colon == NULL || strncmp(line, "model name", 10) != 0)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(model, size, "%s", colon + 2);
+		break;
+	}
+	if (f != NULL)
+		fclose(f);
+}
+
+void bench_print_machine(void)
+{
+	struct utsname u;
+	char model[128];
+
+	if (bench_options.json)
+		return;
+	cpu_model(model, sizeof model);
+	uname(&u);
+	printf("machine: %s, %d usable CPUs, %.2f GHz clock, %s %s %s\n", model, bench_cpus(),
+	       bench_ghz(), u.sysname, u.release, u.machine);
+	fflush(stdout);
+}
+
+static void json_string(const char *key, const char *text)
+{
+	printf("\"%s\":\"", key);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		if ((unsigned char)*text >= ' ')
+			putchar(*text);
+	}
+	putchar('"');
+}
+
+static void json_number(const char *key, double value)
+{
+	if (isfinite(value))
+		printf("\"%s\":%.6g", key, value);
+	else
+		printf("\"%s\":null", key);
+}
+
+static void json_line(const struct bench_plan *plan, const struct bench_row *row, int m)
+{
+	const struct bench_metric *metric = &plan->metrics[m];
+	char label[160];
+	bool failed = row->why[0] != '\0';
+	bool named = plan->metric_count > 1 && !failed;
+
+	/* A row that was not measured is said once, not for each column. */
+	if (failed ? m > 0 : isnan(row->median[m]))
+		return;
+	snprintf(label, sizeof label, "%s%s%s", row->label, named ? ": " : "",
+		 named ? metric->name : "");
+	putchar('{');
+	json_string("bench", plan->name);
+	putchar(',');
+	json_string("case", label);
+	putchar(',');
+	json_string("who", row->who);
+	putchar(',');
+	json_number("value", row->median[m]);
+	putchar(',');
+	json_string("unit", metric->unit);
+	putchar(',');
+	json_string("better", better_names[metric->better]);
+	printf(",\"runs\":%d,", row->runs);
+	json_number("spread", row->spread[m]);
+	if (row->paper)
+		printf(",\"source\":\"paper\"");
+	if (failed) {
+		putchar(',');
+		json_string(row->missing ? "missing" : "error", row->why);
+	}
+	printf("}\n");
+}
+
+static void print_json(const struct bench_plan *plan, const struct bench_row *rows,
+		       const struct bench_derived *derived, int repeats, double noise)
+{
+	for (; rows != NULL; rows = rows->next)
+		for (int m = 0; m < plan->metric_count; m++)
+			json_line(plan, rows, m);
+	for (; derived != NULL; derived = derived->next) {
+		putchar('{');
+		json_string("bench", plan->name);
+		putchar(',');
+		json_string("case", derived->label);
+		printf(",\"who\":\"weft\",");
+		json_number("value", derived->value);
+		putchar(',');
+		json_string("unit", derived->unit);
+		putchar(',');
+		json_string("better", better_names[derived->better]);
+		printf(",\"runs\":%d,\"spread\":null,", repeats);
+		json_string("aim", derived->aim);
+		printf("}\n");
+	}
+	putchar('{');
+	json_string("bench", plan->name);
+	printf(",\"case\":\"CPU used by others\",\"who\":\"machine\",");
+	json_number("value", noise);
+	printf(",\"unit\":\"%%\",\"better\":\"lower\",\"runs\":1,\"spread\":null}\n");
+}
+
+static const char *number(double value, char *text, size_t size)
+{
+	double size_of = fabs(value);
+
+	if (isnan(value))
+		snprintf(text, size, "-");
+	else
+		snprintf(text, size, "%.*f",
+			 size_of >= 100               ? 0
+			 : size_of >= 10              ? 1
+			 : size_of >= 1 || value == 0 ? 2
+						      : 3,
+			 value);
+	return text;
+}
+
+static int widest(const struct bench_row *rows, bool who)
+{
+	size_t width = 4;
+
+	for (; rows != NULL; rows = rows->next) {
+		size_t n = strlen(who ? rows->who : rows->label);
+
+		width = n > width ? n : width;
+	}
+	return (int)width;
+}
+
+/* A column is as wide as its widest title; the spread follows in 6 places. */
+static int column(const struct bench_metric *m)
+{
+	size_t name = strlen(m->name), unit = strlen(m->unit) + strlen(" high");
+
+	return (int)(name > unit ? name : unit);
+}
+
+static void print_titles(const struct bench_plan *plan, int label, int who)
+{
+	char unit[64];
+
+	printf("  %-*s  %-*s", label, "case", who, "who");
+	for (int m = 0; m < plan->metric_count; m++)
+		printf("  %*s      ", column(&plan->metrics[m]), plan->metrics[m].name);
+	printf("\n  %-*s  %-*s", label, "", who, "");
+	for (int m = 0; m < plan->metric_count; m++) {
+		snprintf(unit, sizeof unit, "%s %s", plan->metrics[m].unit,
+			 plan->metrics[m].better == BENCH_LOWER ? "low" : "high");
+		printf("  %*s      ", column(&plan->metrics[m]), unit);
+	}
+	printf("\n");
+}
+
+static void print_row(const struct bench_plan *plan, const struct bench_row *row)
+{
+	char text[32], spread[32];
+
+	if (row->why[0] != '\0') {
+		printf("  %s: %s\n", row->missing ? "not measured" : "FAILED", row->why);
+		return;
+	}
+	for (int m = 0; m < plan->metric_count; m++) {
+		/* The sign has two bytes but takes one place. */
+		if (isfinite(row->spread[m]))
+			snprintf(spread, sizeof spread, " \302\261%-4.0f", row->spread[m] * 100);
+		else
+			snprintf(spread, sizeof spread, "%6s", "");
+		printf("  %*s%s", column(&plan->metrics[m]),
+		       number(row->median[m], text, sizeof text), spread);
+	}
+	printf("%s\n", row->paper ? "(paper)" : "");
+}
+
+static void print_text(const struct bench_plan *plan, const struct bench_row *rows,
+		       const struct bench_derived *derived, int repeats, double noise)
+{
+	int label = widest(rows, false), who = widest(rows, true);
+	char text[32];
+
+	printf("\n%s: %s\n", plan->name, plan->work);
+	printf("median of %d interleaved runs; \302\261 is (max - min) / median in %%; "
+	       "low or high is better\n",
+	       repeats);
+	printf("other processes used %.0f%% of the CPUs meanwhile%s\n\n", noise,
+	       noise > 10 ? ": TOO NOISY, repeat it on a quiet machine" : "");
+	print_titles(plan, label, who);
+	for (; rows != NULL; rows = rows->next) {
+		printf("  %-*s  %-*s", label, rows->label, who, rows->who);
+		print_row(plan, rows);
+	}
+	if (derived != NULL)
+		printf("\n");
+	for (; derived != NULL; derived = derived->next)
+		printf("  %s: %s %s%s%s%s\n", derived->label,
+		       number(derived->value, text, sizeof text), derived->unit,
+		       derived->aim[0] != '\0' ? " (aim: " : "", derived->aim,
+		       derived->aim[0] != '\0' ? ")" : "");
+}
+
+void bench_print(const struct bench_plan *plan, const struct bench_row *rows,
+		 const struct bench_derived *derived, int repeats, double noise)
+{
+	if (bench_options.json)
+		print_json(plan, rows, derived, repeats, noise);
+	else
+		print_text(plan, rows, derived, repeats, noise);
+	fflush(stdout);
+}

@@ -1,0 +1,101 @@
+/* unbalanced.c - Mely's test of base and time-left stealing (tables III and IV).
+ *
+ * 50,000 events of as many colors are posted on the first worker: 98% take 100
+ * cycles, the others 10,000 to 50,000. A thief that takes short ones loses.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "mely.h"
+
+#define EVENTS 50000
+#define FIRST_COLOR ((weft_color)1000)
+
+static weft_event *events;
+
+static void short_run(void *arg)
+{
+	(void)arg;
+	bench_work(100);
+	mely_event_done(100);
+}
+
+static void long_run(void *arg)
+{
+	uint64_t cycles = (uint64_t)(uintptr_t)arg;
+
+	bench_work(cycles);
+	mely_event_done(cycles);
+}
+
+static int prepare(int workers)
+{
+	uint64_t seed = 1;
+
+	(void)workers;
+	events = calloc(EVENTS, sizeof *events);
+	if (events == NULL)
+		return -ENOMEM;
+	for (int i = 0; i < EVENTS; i++) {
+		uintptr_t cycles = 10000 + bench_random(&seed) % 40001;
+
+		/* Every 50th, so that the long ones are spread over the queue. */
+		weft_event_init(&events[i], FIRST_COLOR + (weft_color)i,
+				i % 50 == 0 ? long_run : short_run, (void *)cycles);
+	}
+	return 0;
+}
+
+static void round_post(int start)
+{
+	(void)start;
+	for (int i = 0; i < EVENTS; i++)
+		mely_post(&events[i]);
+}
+
+static const struct mely_test test = { .round = round_post, .events = EVENTS, .prepare = prepare };
+
+static int measure(const void *setting, double *values)
+{
+	struct mely_result result;
+	int err = mely_run(&test, setting, &result);
+
+	if (err < 0)
+		return err;
+	values[0] = result.kevents_per_s;
+	values[1] = result.stolen_cycles;
+	values[2] = result.steals_per_round;
+	values[3] = result.steal_cost_cycles;
+	return 0;
+}
+
+static void paper(void)
+{
+	static const double smp[] = { 1310, NAN, NAN, NAN }, smp_ws[] = { 122, 484, NAN, 28329 },
+			    none[] = { 1265, NAN, NAN, NAN }, base[] = { 1195, 445, NAN, 2261 },
+			    time[] = { 2042, 49987, NAN, NAN };
+
+	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
+	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
+	bench_add_paper("8 cores, stealing off", "Mely", none);
+	bench_add_paper("8 cores, stealing base", "Mely", base);
+	bench_add_paper("8 cores, stealing time", "Mely", time);
+}
+
+static const struct bench_plan plan = {
+	.name = "unbalanced",
+	.work = "rounds of 50,000 events of as many colors on the first worker,\n"
+		"98% of 100 cycles, 2% of 10,000 to 50,000 cycles",
+	.metrics = { { "throughput", "KEvents/s", BENCH_HIGHER },
+		     { "stolen time", "cycles/steal", BENCH_HIGHER },
+		     { "steals", "per round", BENCH_LOWER },
+		     { "steal cost", "cycles", BENCH_LOWER } },
+	.metric_count = 4,
+	.repeats = 3,
+};
+
+int bench_unbalanced(void)
+{
+	return mely_bench(&plan, measure, paper, "at least 90% of it");
+}

@@ -1,0 +1,40 @@
+# What Weft uses if it is there. Sets WEFT_HAVE_URING, WEFT_HAVE_CARES and
+# WEFT_HAVE_SDT; AUTO takes what it finds, ON insists, OFF does not look.
+include(CheckIncludeFile)
+find_package(Threads REQUIRED)
+find_package(PkgConfig)
+
+foreach(option WEFT_URING WEFT_CARES WEFT_SDT)
+	if(NOT ${option} MATCHES "^(AUTO|ON|OFF)$")
+		message(FATAL_ERROR "${option} must be AUTO, ON or OFF, not ${${option}}")
+	endif()
+endforeach()
+
+function(weft_optional name module)
+	set(found OFF)
+	if(NOT WEFT_${name} STREQUAL "OFF" AND PKG_CONFIG_FOUND)
+		pkg_check_modules(${name} QUIET ${module})
+		if(${name}_FOUND)
+			set(found ON)
+		endif()
+	endif()
+	if(WEFT_${name} STREQUAL "ON" AND NOT found)
+		message(FATAL_ERROR "WEFT_${name}=ON, but pkg-config does not know ${module}")
+	endif()
+	set(WEFT_HAVE_${name} ${found} PARENT_SCOPE)
+endfunction()
+
+weft_optional(URING liburing)
+weft_optional(CARES libcares)
+
+set(WEFT_HAVE_SDT OFF)
+if(NOT WEFT_SDT STREQUAL "OFF")
+	check_include_file(sys/sdt.h WEFT_SDT_HEADER)
+	if(WEFT_SDT_HEADER)
+		set(WEFT_HAVE_SDT ON)
+	elseif(WEFT_SDT STREQUAL "ON")
+		message(FATAL_ERROR "WEFT_SDT=ON, but there is no sys/sdt.h")
+	endif()
+endif()
+message(STATUS "Weft ${PROJECT_VERSION}: io_uring ${WEFT_HAVE_URING}, "
+	"c-ares ${WEFT_HAVE_CARES}, probes ${WEFT_HAVE_SDT}")

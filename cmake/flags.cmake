@@ -1,0 +1,59 @@
+# How everything is compiled: language, warnings, hardening, sanitizers.
+include(CheckCCompilerFlag)
+include(CheckPIESupported)
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_COMPILE_WARNING_AS_ERROR ${WEFT_WERROR})
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+check_pie_supported()
+
+# The empty value lets a file say `#define _GNU_SOURCE` for itself as well.
+add_compile_definitions(_GNU_SOURCE=)
+
+add_compile_options(
+	$<$<COMPILE_LANGUAGE:C>:-Wall>
+	$<$<COMPILE_LANGUAGE:C>:-Wextra>
+	$<$<COMPILE_LANGUAGE:C>:-Wshadow>
+	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+	$<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
+	$<$<COMPILE_LANGUAGE:C>:-Wpointer-arith>
+	$<$<COMPILE_LANG_AND_ID:C,Clang>:-Wthread-safety>)
+
+# Reports name files as the source tree does, on whatever machine.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
+function(weft_flag flag)
+	string(MAKE_C_IDENTIFIER "WEFT_HAS${flag}" name)
+	check_c_compiler_flag("-Werror ${flag}" ${name})
+	if(${name})
+		add_compile_options($<$<COMPILE_LANGUAGE:C>:${flag}>)
+	endif()
+endfunction()
+
+add_compile_options(-fno-omit-frame-pointer)
+weft_flag(-fstack-protector-strong)
+weft_flag(-fstack-clash-protection)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+	add_compile_options(-fcf-protection)
+endif()
+add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+
+if(WEFT_SANITIZE STREQUAL "")
+	# Debug builds do not optimise, and then it would only warn.
+	add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
+		$<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+elseif(WEFT_SANITIZE STREQUAL "address+undefined")
+	add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
+	add_link_options(-fsanitize=address,undefined)
+elseif(WEFT_SANITIZE STREQUAL "thread")
+	# gcc warns of fences that TSan does not model; what matters is what it reports.
+	add_compile_options(-fsanitize=thread $<$<COMPILE_LANG_AND_ID:C,GNU>:-Wno-tsan>)
+	add_link_options(-fsanitize=thread)
+else()
+	message(FATAL_ERROR "WEFT_SANITIZE: unknown: ${WEFT_SANITIZE}")
+endif()

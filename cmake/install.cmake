@@ -1,0 +1,52 @@
+# What `make install` puts where.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS weft_static weft_shared EXPORT WeftTargets
+	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/weft
+	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+# For pkg-config.
+set(WEFT_PC_REQUIRES "")
+if(WEFT_HAVE_URING)
+	list(APPEND WEFT_PC_REQUIRES liburing)
+endif()
+if(WEFT_HAVE_CARES)
+	list(APPEND WEFT_PC_REQUIRES libcares)
+endif()
+list(JOIN WEFT_PC_REQUIRES ", " WEFT_PC_REQUIRES)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/weft.pc.in weft.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft.pc
+	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# For CMake.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Weft)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/WeftConfig.cmake.in WeftConfig.cmake
+	INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(WeftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT WeftTargets NAMESPACE Weft:: DESTINATION ${package_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/WeftConfig.cmake
+	${CMAKE_CURRENT_BINARY_DIR}/WeftConfigVersion.cmake DESTINATION ${package_dir})
+
+# Man pages come from the contracts in the headers.
+file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/weft/*.h)
+set(man_dir ${CMAKE_CURRENT_BINARY_DIR}/man/man3)
+add_custom_command(OUTPUT ${man_dir}/stamp
+	COMMAND ${PROJECT_SOURCE_DIR}/tools/man ${man_dir} ${public_headers}
+	COMMAND ${CMAKE_COMMAND} -E touch ${man_dir}/stamp
+	DEPENDS ${PROJECT_SOURCE_DIR}/tools/man ${public_headers}
+	COMMENT "Writing the man pages" VERBATIM)
+add_custom_target(weft_man ALL DEPENDS ${man_dir}/stamp)
+install(DIRECTORY ${man_dir} DESTINATION ${CMAKE_INSTALL_MANDIR}
+	FILES_MATCHING PATTERN "*.3")
+
+foreach(doc README.md CHANGELOG.md LICENSE)
+	if(EXISTS ${PROJECT_SOURCE_DIR}/${doc})
+		install(FILES ${PROJECT_SOURCE_DIR}/${doc} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+	endif()
+endforeach()
+if(EXISTS ${PROJECT_SOURCE_DIR}/docs)
+	install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
+		FILES_MATCHING PATTERN "*.md")
+endif()

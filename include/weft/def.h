@@ -1,0 +1,32 @@
+/* weft/def.h - words that every public header uses. */
+#ifndef WEFT_DEF_H
+#define WEFT_DEF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WEFT_VERSION_MAJOR 0
+#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_PATCH 0
+
+#define WEFT_API __attribute__((visibility("default")))
+
+/* Where the caller stands: misuse reports and stall reports name this place. */
+#define WEFT_HERE_(line) #line
+#define WEFT_HERE__(line) WEFT_HERE_(line)
+#define WEFT_HERE __FILE__ ":" WEFT_HERE__(__LINE__)
+
+/* A handler: what an event runs. It must not block its worker for long. */
+typedef void weft_fn(void *arg);
+
+#ifdef __cplusplus
+#define WEFT_BEGIN_DECLS extern "C" {
+#define WEFT_END_DECLS }
+#else
+#define WEFT_BEGIN_DECLS
+#define WEFT_END_DECLS
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* compiler.h - what the compiler is asked for, in short words. */
+#ifndef WF_COMPILER_H
+#define WF_COMPILER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WF_LIKELY(x) __builtin_expect(!!(x), 1)
+#define WF_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define WF_NOINLINE __attribute__((noinline))
+#define WF_COLD __attribute__((cold, noinline))
+#define WF_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* Two lines: x86 prefetches lines in pairs. */
+#define WF_CACHE_LINE 128
+#define WF_ALIGNED __attribute__((aligned(WF_CACHE_LINE)))
+
+#define WF_CONTAINER(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define WF_COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* clang's -Wthread-safety reads these; gcc does not know them. */
+#ifdef __clang__
+#define WF_TS(x) __attribute__((x))
+#else
+#define WF_TS(x)
+#endif
+#define WF_CAPABILITY WF_TS(capability("lock"))
+/* In C no released clang finds a lock beside the field it guards: for people. */
+#define WF_GUARDED(l)
+#define WF_REQUIRES(...) WF_TS(requires_capability(__VA_ARGS__))
+#define WF_ACQUIRE(...) WF_TS(acquire_capability(__VA_ARGS__))
+#define WF_RELEASE(...) WF_TS(release_capability(__VA_ARGS__))
+#define WF_TRY_ACQUIRE(...) WF_TS(try_acquire_capability(__VA_ARGS__))
+#define WF_NO_THREAD_SAFETY WF_TS(no_thread_safety_analysis)
+
+/* Tells the core that this is a waiting loop. */
+static inline void wf_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/* Counters that one thread writes and others read. */
+#define WF_LOAD(p) atomic_load_explicit((p), memory_order_relaxed)
+#define WF_STORE(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
+#define WF_ADD_OWN(p, v) WF_STORE((p), WF_LOAD(p) + (v))
+
+#endif

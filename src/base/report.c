@@ -1,0 +1,71 @@
+/* report.c - reports go to the user's function, or to standard error. */
+#include "base/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { TEXT_MAX = 8192 };
+
+static wf_report_fn *_Atomic sink;
+static void *_Atomic sink_arg;
+
+void wf_report_to(wf_report_fn *fn, void *arg)
+{
+	atomic_store(&sink_arg, arg);
+	atomic_store(&sink, fn);
+}
+
+/* Returns whether the user's function took it. */
+static bool report_text(int kind, const char *text)
+{
+	wf_report_fn *fn = atomic_load(&sink);
+
+	if (fn != NULL) {
+		fn(kind, text, atomic_load(&sink_arg));
+		return true;
+	}
+	fprintf(stderr, "weft: %s\n", text);
+	return false;
+}
+
+void wf_report(enum wf_report_kind kind, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	report_text(kind, text);
+}
+
+int wf_misuse(const char *where, int error, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	int at = snprintf(text, sizeof text, "%.1000s: ", where ? where : "unknown place");
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + at, sizeof text - (size_t)at, fmt, ap);
+	va_end(ap);
+	if (!report_text(WF_REPORT_MISUSE, text)) {
+#ifdef WEFT_DEBUG
+		abort();
+#endif
+	}
+	return error;
+}
+
+void wf_bug(const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	report_text(WF_REPORT_BUG, text);
+	abort();
+}

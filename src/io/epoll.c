@@ -1,0 +1,493 @@
+/* epoll.c - the backend that works everywhere: try first, wait for an edge.
+ *
+ * A descriptor is registered once, edge-triggered for everything, in the epoll
+ * instance of its home worker, and only when something first has to wait. The
+ * thread that starts an operation tries it at once, if its direction may be
+ * ready; else the home worker does when the edge comes.
+ *
+ * No edge is lost: `ready` is cleared before each try and set by edges, so one
+ * that comes while some thread is trying makes it try again. epoll_wait asks the
+ * file again before it reports an edge, so what it says is true at that time.
+ *
+ * Rejected: level-triggered with EPOLLONESHOT, as it costs one more system call
+ * for each wait.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/capacity.h"
+#include "base/memory.h"
+#include "io/backend.h"
+#include "scheduler/scheduler.h"
+
+enum { EVENTS = WF_POLL_BATCH, CHECKS = WF_POLL_BATCH, AWAY_MAX = 4 };
+
+#define WAKE UINT64_MAX
+
+struct epoll_poller {
+	struct wf_poller base;
+	int fd;
+};
+
+static struct epoll_poller *of(struct wf_poller *p)
+{
+	return WF_CONTAINER(p, struct epoll_poller, base);
+}
+
+/* Registering */
+
+static int control(int home, int what, struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	struct epoll_event ev = {
+		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET,
+		.data.u64 = (uint64_t)f->life << 32 | (uint32_t)f->fd,
+	};
+	struct wf_poller *p = wf_poller_of(home);
+	int err = p != NULL ? WF_FAULT(ENOMEM) : -ESHUTDOWN;
+
+	if (err == 0 && epoll_ctl(of(p)->fd, what, f->fd, &ev) < 0)
+		err = -errno;
+	return err;
+}
+
+/* Adding tells at once, by an edge, if it is ready. */
+static int add(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	int err = control(f->home, EPOLL_CTL_ADD, f);
+
+	if (err == -EEXIST)
+		err = control(f->home, EPOLL_CTL_MOD, f); /* of an earlier life: a dup lives */
+	f->registered = err == 0;
+	return err;
+}
+
+static void forget(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	if (f->registered)
+		(void)control(f->home, EPOLL_CTL_DEL, f);
+	f->registered = false;
+}
+
+/* Its color has been stolen, it seems: the descriptor follows. For a moment it is
+ * in both instances, and no edge is lost. */
+static void used_from(struct wf_fd *f, int id) WF_REQUIRES(f->lock)
+{
+	int old = f->home;
+
+	if (WF_LIKELY(id == old)) {
+		f->away = 0;
+		return;
+	}
+	if (f->registered && ++f->away < AWAY_MAX)
+		return;
+	f->away = 0;
+	if (!f->registered || control(id, EPOLL_CTL_ADD, f) == 0)
+		f->home = (uint16_t)id;
+	if (f->registered && f->home == id)
+		(void)control(old, EPOLL_CTL_DEL, f);
+}
+
+/* Operations */
+
+/* Makes edges come. What cannot be waited for is always ready, like a file. */
+static void register_for(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	int err = add(f);
+
+	if (err == 0) {
+		wf_op_live(op);
+	} else if (err == -EPERM && f->kind == WF_KIND_OTHER) {
+		f->kind = WF_KIND_FILE;
+		f->dir[wf_op_dir(op)].ready = true;
+	} else {
+		wf_op_finish(f, op, err, after);
+	}
+}
+
+/* Hands a busy op to the pool; the lock is given back meanwhile. */
+static void offload(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	bool started;
+	int err;
+
+	wf_op_live(op);
+	wf_lock_give(&f->lock);
+	err = wf_job_start(f, op);
+	started = err == 0;
+	if (!started && op->kind_ == WF_OP_CLOSE)
+		err = (int)wf_do_blocking(op); /* better here than never */
+	wf_lock_take(&f->lock);
+	if (!started)
+		wf_op_finish(f, op, err, after);
+}
+
+/* One try of a busy op, without the lock. */
+static int64_t attempt(struct wf_fd *f, weft_op *op, bool *more) WF_REQUIRES(f->lock)
+{
+	enum wf_kind kind = f->kind;
+	int64_t n;
+
+	wf_op_busy(f, op);
+	wf_lock_give(&f->lock);
+	n = wf_try(op, kind, more);
+	if (n >= 0)
+		wf_give_received(op, (int)n, kind);
+	wf_lock_take(&f->lock);
+	return n;
+}
+
+/* One try of the head, and what follows from it. */
+static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *after)
+	WF_REQUIRES(f->lock)
+{
+	struct wf_dir *dir = &f->dir[d];
+	bool more, stale;
+	int64_t n;
+
+	dir->ready = false;
+	n = attempt(f, op, &more);
+	stale = op->flags_ & WF_OP_STALE; /* then the direction is another life's */
+	if (n != -EAGAIN && !stale)
+		dir->ready |= more || f->doubtful;
+	if (op->flags_ & WF_OP_CANCEL && (n == -EAGAIN || n == WF_TRY_OFFLOAD))
+		n = -ECANCELED;
+	if (n == WF_TRY_OFFLOAD)
+		offload(f, op, after);
+	else if ((n == -EAGAIN && !wf_op_impatient(op)) ||
+		 (n < 0 && !stale && wf_op_misjudged(f, op, n)))
+		wf_op_not_busy(f, op);
+	else
+		wf_op_finish(f, op, n, after);
+}
+
+/* The head is about to wait for an edge. If somebody closed the descriptor behind
+ * our back and the number came back, none would come. Adding it again tells, and
+ * helps; what waits in the other direction is of the earlier life. */
+static void make_sure(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	weft_op *other;
+
+	if (control(f->home, EPOLL_CTL_ADD, f) != 0)
+		return;
+	f->doubtful = false;
+	while ((other = f->dir[!d].head) != NULL && !(other->flags_ & WF_OP_BUSY))
+		wf_op_finish(f, other, -EBADF, after);
+}
+
+/* Does what can be done of one direction, until its head has to wait. */
+static void advance(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	struct wf_dir *dir = &f->dir[d];
+	weft_op *op;
+
+	while ((op = dir->head) != NULL && !(op->flags_ & WF_OP_BUSY)) {
+		if (dir->ready || wf_op_impatient(op)) {
+			advance_head(f, d, op, after);
+		} else if (!f->registered) {
+			register_for(f, op, after);
+		} else {
+			if (WF_UNLIKELY(!f->sure) && !(op->flags_ & WF_OP_LIVE))
+				make_sure(f, d, after);
+			wf_op_live(op);
+			return;
+		}
+	}
+}
+
+static void begin_loose(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	bool more;
+	int64_t n = attempt(f, op, &more);
+
+	if (n == WF_TRY_OFFLOAD && op->flags_ & WF_OP_CANCEL && op->kind_ != WF_OP_CLOSE)
+		n = -ECANCELED;
+	if (n == WF_TRY_OFFLOAD || n == -EAGAIN)
+		offload(f, op, after);
+	else
+		wf_op_finish(f, op, n, after);
+}
+
+static void begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	if (op->flags_ & WF_OP_LOOSE)
+		begin_loose(f, op, after);
+	else
+		advance(f, wf_op_dir(op), after);
+}
+
+static void offloaded(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *after)
+	WF_REQUIRES(f->lock)
+{
+	bool loose = op->flags_ & WF_OP_LOOSE;
+	int d = wf_op_dir(op);
+
+	if (op->kind_ == WF_OP_SENDFILE && n >= 0 && !(op->flags_ & (WF_OP_CANCEL | WF_OP_STALE))) {
+		wf_op_not_busy(f, op); /* its pages are there now */
+		f->dir[d].ready = true;
+	} else {
+		if (op->kind_ == WF_OP_SENDFILE && n >= 0)
+			n = -ECANCELED;
+		wf_op_finish(f, op, n, after);
+	}
+	if (!loose)
+		advance(f, d, after);
+}
+
+/* A busy one is either being tried, and its thread will see the wish, or with
+ * the pool. */
+static void cancel(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	bool loose = op->flags_ & WF_OP_LOOSE;
+	int d = wf_op_dir(op);
+
+	if (!wf_job_cancel(f, op))
+		return;
+	wf_op_finish(f, op, -ECANCELED, after);
+	if (!loose)
+		advance(f, d, after);
+}
+
+/* Watches */
+
+/* Adding again must fail; else somebody closed the descriptor behind our back and
+ * the number has come back. */
+static int watchable(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	int err;
+
+	if (!f->registered)
+		return add(f);
+	err = control(f->home, EPOLL_CTL_ADD, f);
+	if (err != 0)
+		return err == -EEXIST ? 0 : err;
+	forget(f);
+	wf_op_end_all(f, -EBADF, after);
+	wf_fd_forget(f);
+	err = wf_fd_learn(f);
+	return err < 0 ? err : add(f);
+}
+
+/* Somebody looks whether it is ready now; an edge tells about later. */
+static void arm(struct wf_fd *f, struct wf_watch *w) WF_REQUIRES(f->lock)
+{
+	struct wf_poller *p = wf_poller_here(f->home);
+
+	if (w->checking || p == NULL)
+		return;
+	w->checking = true;
+	wf_hand(p, &w->op, WF_HANDED_START);
+}
+
+static bool disarm(struct wf_fd *f, struct wf_watch *w) WF_REQUIRES(f->lock)
+{
+	(void)f;
+	return !w->checking;
+}
+
+static void checked(struct wf_watch *w, short revents)
+{
+	struct wf_fd *f = w->f;
+	const char *closed = NULL;
+
+	wf_lock_take(&f->lock);
+	w->checking = false;
+	if (w->off)
+		wf_watch_disarmed(f, w);
+	else if (w->state == WF_WATCH_ARMED && revents & POLLNVAL)
+		closed = wf_watch_lost(f, w);
+	else if (w->state == WF_WATCH_ARMED && revents != 0)
+		wf_watch_fired(f, w);
+	wf_lock_give(&f->lock);
+	if (closed != NULL)
+		wf_watch_report(f, closed);
+}
+
+/* Looks at the armed watches on p's list, many with one system call. False if
+ * there were none: then nothing was delivered. */
+static bool check_handed(struct wf_poller *p)
+{
+	uintptr_t entry = wf_handed_take(p);
+	bool any = entry != 0;
+
+	while (entry != 0) {
+		struct wf_watch *watch[CHECKS];
+		struct pollfd ask[CHECKS];
+		nfds_t n = 0;
+
+		for (; entry != 0 && n < CHECKS; n++, entry = wf_handed_next(entry)) {
+			watch[n] = WF_CONTAINER(wf_handed_op(entry), struct wf_watch, op);
+			ask[n].fd = watch[n]->f->fd;
+			ask[n].events = watch[n]->dir == WF_IN ? POLLIN | POLLRDHUP : POLLOUT;
+			ask[n].revents = 0;
+		}
+		while (poll(ask, n, 0) < 0 && errno == EINTR)
+			;
+		for (nfds_t i = 0; i < n; i++)
+			checked(watch[i], ask[i].revents);
+	}
+	return any;
+}
+
+/* Edges */
+
+static void edge_for(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	struct wf_watch *w = f->watch[d];
+
+	f->dir[d].ready = true;
+	if (w != NULL && w->state == WF_WATCH_ARMED)
+		wf_watch_fired(f, w);
+	advance(f, d, after);
+}
+
+static void edge(uint64_t data, uint32_t events)
+{
+	struct wf_fd *f = wf_fd_peek((int)(uint32_t)data);
+	struct wf_after after = { 0 };
+
+	if (f == NULL)
+		return;
+	wf_lock_take(&f->lock);
+	if (f->life == data >> 32) {
+		if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLPRI))
+			f->doubtful = true;
+		if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
+			edge_for(f, WF_IN, &after);
+		if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+			edge_for(f, WF_OUT, &after);
+	}
+	wf_lock_give(&f->lock);
+	wf_after(&after);
+}
+
+static int wait_events(int fd, struct epoll_event *events, int64_t wait_ns)
+{
+	struct timespec ts = { wait_ns / 1000000000, wait_ns % 1000000000 };
+	static _Atomic bool coarse;
+	int n;
+
+	if (WF_FAULT(EINTR) < 0)
+		return 0;
+	if (wait_ns <= 0)
+		return epoll_wait(fd, events, EVENTS, wait_ns == 0 ? 0 : -1);
+	if (!WF_LOAD(&coarse)) {
+		n = (int)syscall(SYS_epoll_pwait2, fd, events, EVENTS, &ts, NULL, 0);
+		if (n >= 0 || errno != ENOSYS)
+			return n;
+		WF_STORE(&coarse, true); /* before Linux 5.11 */
+	}
+	if (wait_ns > (int64_t)1000000 * 3600000)
+		wait_ns = (int64_t)1000000 * 3600000;
+	return epoll_wait(fd, events, EVENTS, (int)((wait_ns + 999999) / 1000000));
+}
+
+static int look(struct epoll_poller *p, int64_t wait_ns)
+{
+	struct epoll_event events[EVENTS];
+	int n, delivered = 0;
+
+	do {
+		n = wait_events(p->fd, events, wait_ns);
+		for (int i = 0; i < n; i++) {
+			if (events[i].data.u64 == WAKE)
+				continue;
+			edge(events[i].data.u64, events[i].events);
+			delivered++;
+		}
+		wait_ns = 0;
+	} while (n == EVENTS && delivered < 4 * EVENTS);
+	return delivered;
+}
+
+static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
+{
+	int n;
+
+	/* What was delivered is to be run before this worker sleeps. */
+	if (check_handed(p) || (wait_ns != 0 && wf_poller_woken(p)))
+		wait_ns = 0;
+	n = look(of(p), wait_ns);
+	if (wait_ns != 0)
+		(void)wf_poller_woken(p);
+	return n;
+}
+
+static int serve(struct wf_poller *self, struct wf_poller *stuck)
+{
+	(void)self;
+	check_handed(stuck);
+	return look(of(stuck), 0);
+}
+
+/* Life */
+
+static int probe(void)
+{
+	return 0;
+}
+
+static int open_fd(struct epoll_poller *p)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.u64 = WAKE };
+	int err = WF_FAULT(EMFILE);
+
+	if (err < 0)
+		return err;
+	p->fd = epoll_create1(EPOLL_CLOEXEC);
+	if (p->fd < 0)
+		return -errno;
+	return epoll_ctl(p->fd, EPOLL_CTL_ADD, p->base.wake_fd, &ev) < 0 ? -errno : 0;
+}
+
+static void close_epoll(struct wf_poller *p)
+{
+	if (of(p)->fd >= 0)
+		close(of(p)->fd);
+	of(p)->fd = -1;
+}
+
+static void free_epoll(struct wf_poller *p)
+{
+	wf_poller_fini(p);
+	free(of(p));
+}
+
+static struct wf_poller *open_epoll(struct wf_worker *w, int *err)
+{
+	struct epoll_poller *p = wf_new_aligned(sizeof *p);
+
+	*err = -ENOMEM;
+	if (p == NULL)
+		return NULL;
+	p->fd = -1;
+	*err = wf_poller_init(&p->base, w);
+	if (*err == 0)
+		*err = open_fd(p);
+	if (*err == 0)
+		return &p->base;
+	close_epoll(&p->base);
+	free_epoll(&p->base);
+	return NULL;
+}
+
+const struct wf_backend wf_epoll = {
+	.name = "epoll",
+	.probe = probe,
+	.open = open_epoll,
+	.close = close_epoll,
+	.free = free_epoll,
+	.poll = poll_epoll,
+	.serve = serve,
+	.begin = begin,
+	.cancel = cancel,
+	.offloaded = offloaded,
+	.used_from = used_from,
+	.forget = forget,
+	.watchable = watchable,
+	.arm = arm,
+	.disarm = disarm,
+};

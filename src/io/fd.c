@@ -1,0 +1,178 @@
+/* fd.c - the table of descriptor records.
+ *
+ * Two levels, both lock-free to read: an array of chunks indexed by the number.
+ * Rejected: a hash table, which would need a lock or reclamation; descriptor
+ * numbers are small and dense, the kernel gives the lowest free one.
+ */
+#include "io/fd.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/stat.h>
+
+#include "base/capacity.h"
+#include "base/memory.h"
+#include "io/backend.h"
+#include "scheduler/scheduler.h"
+
+enum { CHUNK = WF_FD_CHUNK, CHUNKS = 1 << 16, NONES = 16 };
+
+static struct wf_fd *_Atomic table[CHUNKS];
+static _Atomic int chunks_used; /* table[chunks_used ..] is empty */
+static struct wf_fd *nones;
+
+static struct wf_fd *new_records(int first, int count, int step)
+{
+	struct wf_fd *chunk = wf_new_array((size_t)count, sizeof *chunk);
+
+	for (int i = 0; chunk != NULL && i < count; i++) {
+		wf_lock_init(&chunk[i].lock, WF_RANK_FD);
+		chunk[i].fd = first + i * step;
+	}
+	return chunk;
+}
+
+int wf_fds_start(void)
+{
+	nones = new_records(-1, NONES, 0);
+	return nones != NULL ? 0 : -ENOMEM;
+}
+
+void wf_fds_stop(void)
+{
+	int n = atomic_exchange(&chunks_used, 0);
+
+	for (int i = 0; i < n; i++)
+		free(atomic_exchange(&table[i], NULL));
+	free(nones);
+	nones = NULL;
+}
+
+static void raise_used(int to)
+{
+	int was = atomic_load(&chunks_used);
+
+	while (was < to && !atomic_compare_exchange_weak(&chunks_used, &was, to))
+		;
+}
+
+static WF_COLD struct wf_fd *add_chunk(int at)
+{
+	struct wf_fd *chunk = new_records(at * CHUNK, CHUNK, 1);
+	struct wf_fd *there = NULL;
+
+	if (chunk == NULL)
+		return NULL;
+	if (!atomic_compare_exchange_strong(&table[at], &there, chunk)) {
+		free(chunk);
+		return there;
+	}
+	raise_used(at + 1);
+	return chunk;
+}
+
+struct wf_fd *wf_fd_peek(int fd)
+{
+	struct wf_fd *chunk;
+
+	if ((unsigned)fd >= CHUNK * CHUNKS)
+		return NULL;
+	chunk = atomic_load_explicit(&table[fd / CHUNK], memory_order_acquire);
+	return chunk != NULL ? &chunk[fd % CHUNK] : NULL;
+}
+
+struct wf_fd *wf_fd_get(int fd, int *err)
+{
+	struct wf_fd *f = wf_fd_peek(fd);
+	struct wf_fd *chunk;
+
+	if (WF_LIKELY(f != NULL))
+		return f;
+	if ((unsigned)fd >= CHUNK * CHUNKS) {
+		*err = -EBADF;
+		return NULL;
+	}
+	chunk = add_chunk(fd / CHUNK);
+	*err = -ENOMEM;
+	return chunk != NULL ? &chunk[fd % CHUNK] : NULL;
+}
+
+struct wf_fd *wf_fd_none(void)
+{
+	struct wf_worker *w = wf_worker_self();
+
+	return &nones[w != NULL ? wf_worker_id(w) % NONES : 0];
+}
+
+void wf_fd_each(void (*fn)(struct wf_fd *f, void *arg), void *arg)
+{
+	int n = atomic_load(&chunks_used);
+
+	for (int i = 0; nones != NULL && i < NONES; i++)
+		fn(&nones[i], arg);
+	for (int i = 0; i < n; i++) {
+		struct wf_fd *chunk = atomic_load(&table[i]);
+
+		for (int j = 0; chunk != NULL && j < CHUNK; j++)
+			fn(&chunk[j], arg);
+	}
+}
+
+/* AF_UNIX is not TCP: it ends a read where somebody sent descriptors. */
+static enum wf_kind socket_kind(int fd)
+{
+	int protocol = 0;
+	socklen_t len = sizeof protocol;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0 &&
+	    protocol == IPPROTO_TCP)
+		return WF_KIND_TCP;
+	return WF_KIND_SOCKET;
+}
+
+/* Not for anonymous inodes, which all have one number. */
+static uint64_t identity(const struct stat *st)
+{
+	return (st->st_mode & S_IFMT) == 0 ? 0 : st->st_ino ^ st->st_dev << 40;
+}
+
+bool wf_fd_changed(const struct wf_fd *f)
+{
+	struct stat st;
+
+	return f->identity != 0 && (fstat(f->fd, &st) < 0 || identity(&st) != f->identity);
+}
+
+int wf_fd_learn(struct wf_fd *f)
+{
+	struct stat st;
+	int err = WF_FAULT(EBADF);
+
+	if (err < 0 || fstat(f->fd, &st) < 0)
+		return -EBADF;
+	if (S_ISSOCK(st.st_mode))
+		wf_fd_set_kind(f, socket_kind(f->fd));
+	else if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))
+		wf_fd_set_kind(f, WF_KIND_FILE);
+	else
+		wf_fd_set_kind(f, WF_KIND_OTHER);
+	f->identity = identity(&st);
+	return 0;
+}
+
+void wf_fd_set_kind(struct wf_fd *f, enum wf_kind kind)
+{
+	f->kind = (uint8_t)kind;
+	f->fresh = true;
+	f->home = (uint16_t)wf_next_home();
+	f->dir[WF_IN].ready = f->dir[WF_OUT].ready = true;
+}
+
+void wf_fd_forget(struct wf_fd *f)
+{
+	f->life++;
+	f->kind = WF_KIND_UNKNOWN;
+	f->registered = f->closing = f->sure = f->doubtful = f->fresh = false;
+	f->away = 0;
+	f->identity = 0;
+}

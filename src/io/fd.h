@@ -1,0 +1,84 @@
+/* fd.h - what Weft knows about each descriptor.
+ *
+ * Terms. A direction is reading or writing. Operations of one direction wait in
+ * a queue, first started first; the head may be busy: with the kernel, on the
+ * offload pool, or being tried by some thread. Loose operations stand in no
+ * direction: they name an offset, or no order is promised for them. Records are
+ * made at first use and kept until the runtime stops, so a pointer to one stays
+ * good however often the descriptor is closed and its number comes back.
+ */
+#ifndef WF_FD_H
+#define WF_FD_H
+
+#include <weft/io.h>
+
+#include "base/lock.h"
+
+struct wf_watch;
+struct wf_job;
+
+enum { WF_IN, WF_OUT, WF_DIRS };
+
+enum wf_kind {
+	WF_KIND_UNKNOWN, /* ask the kernel at the next use */
+	WF_KIND_TCP,     /* a short read means that nothing is left */
+	WF_KIND_SOCKET,  /* any other socket */
+	WF_KIND_FILE,    /* always ready, and may block: files, directories, disks */
+	WF_KIND_OTHER,   /* pipes, terminals, eventfds ... */
+};
+
+struct wf_dir {
+	weft_op *head, *tail;
+	/* Worth a try. Without it the head waits for the kernel to say so. */
+	bool ready;
+};
+
+struct wf_fd {
+	struct wf_lock lock;
+	int fd;
+	uint8_t kind;      /* enum wf_kind */
+	bool registered;   /* epoll: in the instance of worker `home` */
+	bool fresh;        /* no operation yet: the first one spreads descriptors */
+	bool closing;      /* will be closed when nothing is busy */
+	bool sure;         /* this life began by an operation of ours, so we know it */
+	bool doubtful;     /* epoll: a short read proves nothing (end of stream, urgent data) */
+	uint8_t away;      /* epoll: starts in a row from workers that are not home */
+	uint16_t home;     /* the worker that this descriptor belongs to */
+	uint64_t identity; /* of the file, or 0: not known */
+	uint32_t life;     /* changes when the number means another descriptor */
+	uint32_t busy;     /* busy operations of this life */
+	struct wf_dir dir[WF_DIRS];
+	weft_op *loose;
+	weft_op *closer;                 /* the close operation that waits */
+	weft_op *giver;                  /* accepted or opened by it, and not yet given */
+	struct wf_watch *watch[WF_DIRS]; /* in force */
+	struct wf_watch *watches;        /* all that are not freed yet */
+	struct wf_job *jobs;             /* all that are not freed yet */
+};
+
+int wf_fds_start(void);
+void wf_fds_stop(void);
+
+/* The record of a descriptor number; NULL and -EBADF or -ENOMEM in *err. */
+struct wf_fd *wf_fd_get(int fd, int *err);
+/* The same if it was made before, else NULL. */
+struct wf_fd *wf_fd_peek(int fd);
+/* The record for operations that have no descriptor yet. */
+struct wf_fd *wf_fd_none(void);
+
+/* Calls fn for every record. */
+void wf_fd_each(void (*fn)(struct wf_fd *f, void *arg), void *arg);
+
+/* Finds out what the descriptor is: 0 or -EBADF. */
+int wf_fd_learn(struct wf_fd *f) WF_REQUIRES(f->lock);
+
+/* Whether the number means another file than at the last wf_fd_learn. */
+bool wf_fd_changed(const struct wf_fd *f) WF_REQUIRES(f->lock);
+
+/* Begins a new life: the number means nothing known. */
+void wf_fd_forget(struct wf_fd *f) WF_REQUIRES(f->lock);
+
+/* Notes what it is, if that is known without asking. */
+void wf_fd_set_kind(struct wf_fd *f, enum wf_kind kind) WF_REQUIRES(f->lock);
+
+#endif

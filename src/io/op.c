@@ -1,0 +1,222 @@
+/* op.c - operations: their lists, their ends, their delivery. */
+#include "io/op.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/probe.h"
+#include "io/backend.h"
+#include "scheduler/scheduler.h"
+
+bool wf_op_impatient(const weft_op *op)
+{
+	switch ((enum wf_op_kind)op->kind_) {
+	case WF_OP_RECV:
+	case WF_OP_SEND:
+		return op->u_.rw_.flags & MSG_DONTWAIT;
+	case WF_OP_RECVMSG:
+	case WF_OP_SENDMSG:
+		return op->u_.msg_.flags & MSG_DONTWAIT;
+	case WF_OP_CONNECT:
+		/* -EAGAIN of AF_UNIX: the listen queue is full, and nothing would tell
+		 * when there is room. */
+		return !(op->flags_ & WF_OP_CONNECTING);
+	default:
+		return false;
+	}
+}
+
+/* Lists */
+
+void wf_op_list(struct wf_fd *f, weft_op *op)
+{
+	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
+
+	op->next_ = NULL;
+	op->prev_ = dir->tail;
+	if (dir->tail != NULL)
+		dir->tail->next_ = op;
+	else
+		dir->head = op;
+	dir->tail = op;
+}
+
+static void detach(weft_op **head, weft_op **tail, weft_op *op)
+{
+	if (op->prev_ != NULL)
+		op->prev_->next_ = op->next_;
+	else
+		*head = op->next_;
+	if (op->next_ != NULL)
+		op->next_->prev_ = op->prev_;
+	else if (tail != NULL)
+		*tail = op->prev_;
+}
+
+void wf_op_list_loose(struct wf_fd *f, weft_op *op)
+{
+	op->flags_ |= WF_OP_LOOSE;
+	op->prev_ = NULL;
+	op->next_ = f->loose;
+	if (f->loose != NULL)
+		f->loose->prev_ = op;
+	f->loose = op;
+}
+
+void wf_op_unlist(struct wf_fd *f, weft_op *op)
+{
+	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
+
+	if (op->flags_ & WF_OP_LOOSE)
+		detach(&f->loose, NULL, op);
+	else
+		detach(&dir->head, &dir->tail, op);
+}
+
+void wf_op_busy(struct wf_fd *f, weft_op *op)
+{
+	op->flags_ |= WF_OP_BUSY;
+	if (!(op->flags_ & WF_OP_STALE))
+		f->busy++;
+}
+
+void wf_op_not_busy(struct wf_fd *f, weft_op *op)
+{
+	if ((op->flags_ & (WF_OP_BUSY | WF_OP_STALE)) == WF_OP_BUSY)
+		f->busy--;
+	op->flags_ &= (uint16_t)~WF_OP_BUSY;
+}
+
+void wf_op_live(weft_op *op)
+{
+	if (op->flags_ & WF_OP_LIVE)
+		return;
+	op->flags_ |= WF_OP_LIVE;
+	wf_live_add(1);
+	wf_count_ops(1);
+}
+
+/* Endings */
+
+static void to_deliver(struct wf_after *after, weft_op *op)
+{
+	op->link_[0] = NULL;
+	if (after->last != NULL)
+		after->last->link_[0] = op;
+	else
+		after->first = op;
+	after->last = op;
+}
+
+void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
+{
+	if (!f->closing || f->busy > 0)
+		return;
+	if (f->closer != NULL) {
+		after->closer = f->closer;
+		after->closer_blocks = f->kind == WF_KIND_FILE;
+		f->closer = NULL;
+	} else {
+		after->close_fd = f->fd;
+		after->close = true;
+	}
+	wf_io->forget(f);
+	wf_fd_forget(f);
+}
+
+static int64_t outcome(const weft_op *op, int64_t result)
+{
+	if (result < 0 && op->done_ > 0)
+		return (int64_t)op->done_;
+	if (result == -EINTR && op->flags_ & WF_OP_CANCEL)
+		result = -ECANCELED;
+	if (result == -ECANCELED && op->flags_ & WF_OP_STALE)
+		result = -EBADF;
+	return result;
+}
+
+void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after)
+{
+	wf_op_unlist(f, op);
+	wf_op_not_busy(f, op);
+	op->result = outcome(op, result);
+	wf_op_set_state(op, WF_OP_DONE);
+	to_deliver(after, op);
+	wf_op_close_if_quiet(f, after);
+}
+
+static void deliver(weft_op *op)
+{
+	bool live = op->flags_ & WF_OP_LIVE;
+
+	WF_PROBE2(op_done, op, op->result);
+	if (WF_UNLIKELY(wf_stopping())) {
+		wf_give_discard(op);
+	} else {
+		wf_give_prepare(op);
+		wf_event_deliver(wf_worker_by_id(op->hint_), &op->event);
+	}
+	if (live) {
+		wf_live_add(-1);
+		wf_count_ops(-1);
+	}
+}
+
+void wf_op_refuse(weft_op *op, int64_t result)
+{
+	op->result = result;
+	wf_op_set_state(op, WF_OP_DONE);
+	deliver(op);
+}
+
+void wf_after(struct wf_after *after)
+{
+	while (after->first != NULL) {
+		weft_op *op = after->first;
+
+		after->first = op->link_[0];
+		deliver(op);
+	}
+	if (WF_UNLIKELY(after->closer != NULL))
+		wf_op_close_now(after->closer, after->closer_blocks);
+	if (WF_UNLIKELY(after->close))
+		close(after->close_fd);
+}
+
+bool wf_op_misjudged(struct wf_fd *f, const weft_op *op, int64_t error)
+{
+	enum wf_kind was = f->kind;
+
+	if (error == -EBADF && op->kind_ != WF_OP_SENDFILE && op->kind_ != WF_OP_OPEN)
+		f->kind = WF_KIND_UNKNOWN;
+	if (error != -ENOTSOCK || op->kind_ < WF_OP_READ || op->kind_ > WF_OP_WRITEV)
+		return false;
+	f->registered = false;
+	f->life++;
+	return wf_fd_learn(f) == 0 && f->kind != was;
+}
+
+/* The end of the runtime */
+
+static void abandon_list(weft_op *op)
+{
+	while (op != NULL) {
+		weft_op *next = op->next_;
+
+		op->result = -ECANCELED;
+		wf_op_set_state(op, WF_OP_IDLE);
+		op = next;
+	}
+}
+
+void wf_op_abandon_all(struct wf_fd *f)
+{
+	wf_give_abandon(f);
+	abandon_list(f->loose);
+	abandon_list(f->dir[WF_IN].head);
+	abandon_list(f->dir[WF_OUT].head);
+	if (f->closer != NULL)
+		abandon_list(f->closer);
+	if (f->closing)
+		close(f->fd);
+}

@@ -1,0 +1,165 @@
+/* op.h - the inside of operations: kinds, states, and how they end. */
+#ifndef WF_OP_H
+#define WF_OP_H
+
+#include <errno.h>
+
+#include "io/fd.h"
+
+enum wf_op_kind {
+	WF_OP_NONE,
+	WF_OP_READ,  /* also pread; offset -1: the descriptor's position */
+	WF_OP_WRITE, /* also pwrite */
+	WF_OP_READV,
+	WF_OP_WRITEV,
+	WF_OP_RECV,
+	WF_OP_SEND,
+	WF_OP_RECVMSG,
+	WF_OP_SENDMSG,
+	WF_OP_ACCEPT,
+	WF_OP_CONNECT,
+	WF_OP_OPEN,
+	WF_OP_FSYNC,
+	WF_OP_CLOSE,
+	WF_OP_SENDFILE,
+	WF_OP_POLL, /* a watch's, see watch.h */
+};
+
+/* In weft_op.state_. Changed under the lock of the record, read without. */
+enum wf_op_state {
+	WF_OP_IDLE,
+	WF_OP_GOING, /* in its record's lists */
+	WF_OP_DONE,  /* delivered, or about to be */
+};
+
+/* In weft_op.flags_. */
+enum {
+	WF_OP_LIVE = 1,           /* counted by wf_live_add */
+	WF_OP_LOOSE = 2,          /* in the record's `loose` list, else in a direction */
+	WF_OP_BUSY = 4,           /* out of our hands: nobody else may end it */
+	WF_OP_STALE = 8,          /* of an earlier life; not counted in `busy` */
+	WF_OP_CANCEL = 16,        /* somebody wants its end */
+	WF_OP_CANCEL_HANDED = 32, /* uring: its cancel entry is on some poller's list */
+	WF_OP_HELD = 64,          /* uring: complete, but for the cancel entry */
+	WF_OP_CONNECTING = 128,   /* epoll: the connection attempt is under way */
+};
+
+/* What is to be done once the record's lock is given back. All zeros: nothing. */
+struct wf_after {
+	weft_op *first, *last; /* to be delivered */
+	weft_op *closer;       /* closes its descriptor, now out of use */
+	bool closer_blocks;    /* and may block doing so */
+	int close_fd;          /* to be closed, if `close` */
+	bool close;
+};
+
+static inline enum wf_op_state wf_op_state(const weft_op *op)
+{
+	return (enum wf_op_state)__atomic_load_n(&op->state_, __ATOMIC_ACQUIRE);
+}
+
+static inline void wf_op_set_state(weft_op *op, enum wf_op_state state)
+{
+	__atomic_store_n(&op->state_, (uint8_t)state, __ATOMIC_RELEASE);
+}
+
+static inline int wf_op_dir(const weft_op *op)
+{
+	switch ((enum wf_op_kind)op->kind_) {
+	case WF_OP_READ:
+	case WF_OP_READV:
+	case WF_OP_RECV:
+	case WF_OP_RECVMSG:
+	case WF_OP_ACCEPT:
+		return WF_IN;
+	default:
+		return WF_OUT;
+	}
+}
+
+/* Whether it wants -EAGAIN rather than to wait. */
+bool wf_op_impatient(const weft_op *op);
+
+/* Puts an operation behind the others of its direction, or among the loose. */
+void wf_op_list(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+void wf_op_list_loose(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+void wf_op_unlist(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+
+/* Marks it busy. */
+void wf_op_busy(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+void wf_op_not_busy(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+
+/* Counts it as something that keeps the runtime going. */
+void wf_op_live(weft_op *op);
+
+/* Ends an operation. The next of its direction is now the head, and not begun. */
+void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after)
+	WF_REQUIRES(f->lock);
+
+/* Closes a descriptor that shall be closed, if nothing is busy any more. */
+void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);
+
+/* Ends one that is in no list, or never will be. */
+void wf_op_refuse(weft_op *op, int64_t result);
+
+/* Delivers and closes. */
+void wf_after(struct wf_after *after);
+
+/* Closes the descriptor of a close operation: nothing uses it any more. What may
+ * block takes the way that does not. */
+void wf_op_close_now(weft_op *op, bool blocks);
+
+/* An accept or open has a new descriptor: begins its record, and remembers that
+ * nobody has it yet. No lock may be held. Other kinds of operations: nothing. */
+void wf_give_received(weft_op *op, int fd, enum wf_kind kind);
+/* The descriptor, if any, is given when the event runs. */
+void wf_give_prepare(weft_op *op);
+/* The event will not run: closes the descriptor. */
+void wf_give_discard(weft_op *op);
+/* The runtime stopped: closes f if it was not given. */
+void wf_give_abandon(struct wf_fd *f);
+
+/* The number may mean another descriptor than the one we knew, if somebody closed
+ * that behind our back. True if the operation is worth another try. */
+bool wf_op_misjudged(struct wf_fd *f, const weft_op *op, int64_t error) WF_REQUIRES(f->lock);
+
+/* Ends everything on f; what is busy ends later. */
+void wf_op_end_all(struct wf_fd *f, int error, struct wf_after *after) WF_REQUIRES(f->lock);
+
+/* Forgets everything on f when the runtime has stopped and no thread is left. */
+void wf_op_abandon_all(struct wf_fd *f);
+
+/* Puts an operation that is filled in on its way. */
+void wf_op_submit(weft_op *op);
+
+/* A non-blocking try, without the lock, of a busy operation. *more tells whether
+ * the direction is still worth a try after it. */
+#define WF_TRY_OFFLOAD INT64_MIN /* it would block on a disk */
+int64_t wf_try(weft_op *op, enum wf_kind kind, bool *more);
+int64_t wf_try_sendfile(weft_op *op);
+
+/* Whether calls on fd do not wait. */
+bool wf_nonblocking(int fd);
+
+/* What a system call returned, as an outcome. */
+static inline int64_t wf_result(int64_t r)
+{
+	return r < 0 ? -errno : r;
+}
+
+/* The same on a thread that may block: the rest of it. Of sending a file only the
+ * reading, into memory. */
+int64_t wf_do_blocking(weft_op *op);
+int64_t wf_warm_file(weft_op *op);
+
+/* Hands a busy operation to the offload pool; the backend's `offloaded` gets the
+ * outcome. Without the lock. Returns 0 or -ENOMEM, -EAGAIN ... */
+int wf_job_start(struct wf_fd *f, weft_op *op);
+/* Takes it back if it has not begun. */
+bool wf_job_cancel(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+/* Frees the memory of all jobs of f, when no thread is left. */
+void wf_jobs_free(struct wf_fd *f);
+
+int wf_jobs_start(void);
+
+#endif

@@ -1,0 +1,120 @@
+/* sendfile.c - sending files without blocking a worker.
+ *
+ * sendfile(2) would block on a page that is not in memory, so pages are looked at
+ * first, and read by the offload pool if need be. It would also block on a full
+ * socket that is not O_NONBLOCK; such a socket gets copies.
+ */
+#include <errno.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "io/op.h"
+
+enum { CHUNK = 256 * 1024, PROBE_EVERY = 64 * 1024, COPY = 16 * 1024 };
+
+/* Whether [offset, offset + len) can be read without waiting, by samples: the
+ * kernel reads ahead in larger units than the distance between them. *len is cut
+ * at the end of the file. */
+static int64_t pages_ready(int in, int64_t offset, size_t *len)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	size_t at = 0;
+
+	while (*len > 0) {
+		int64_t n = wf_result(preadv2(in, &iov, 1, offset + (int64_t)at, RWF_NOWAIT));
+
+		if (n == 0)
+			*len = at; /* the end is before this sample: sendfile finds it */
+		if (n == 0 || (n > 0 && at + 1 == *len))
+			return 1;
+		if (n < 0)
+			return n == -EAGAIN || n == -EOPNOTSUPP ? 0 : n;
+		at = at + PROBE_EVERY < *len ? at + PROBE_EVERY : *len - 1;
+	}
+	return 1;
+}
+
+static int64_t send_copy(int fd, int in, int64_t offset, size_t len)
+{
+	char buf[COPY];
+	int64_t n = wf_result(pread(in, buf, len < COPY ? len : COPY, offset));
+
+	return n <= 0 ? n : wf_result(send(fd, buf, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+/* What the offload pool has read is warm. It is not asked for again: not every
+ * file system can tell, and the pages of a busy machine go quickly. */
+static int64_t send_some(const weft_op *op, bool copy)
+{
+	int64_t offset = op->u_.file_.offset + (int64_t)op->done_;
+	size_t len = op->u_.file_.len - op->done_;
+	off_t at = offset;
+	int64_t ready;
+
+	if (len > CHUNK)
+		len = CHUNK;
+	if (op->done_ < op->u_.file_.warm) {
+		if (len > op->u_.file_.warm - op->done_)
+			len = op->u_.file_.warm - op->done_;
+	} else {
+		ready = pages_ready(op->u_.file_.in, offset, &len);
+		if (ready <= 0)
+			return ready == 0 ? WF_TRY_OFFLOAD : ready;
+	}
+	if (copy)
+		return send_copy(op->fd, op->u_.file_.in, offset, len > 0 ? len : 1);
+	/* Where the file ends one byte more than it has is asked for. */
+	return wf_result(sendfile(op->fd, op->u_.file_.in, &at, len > 0 ? len : 1));
+}
+
+static int check_source(int in)
+{
+	struct stat st;
+
+	if (fstat(in, &st) < 0)
+		return -EBADF;
+	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ? 0 : -EINVAL;
+}
+
+int64_t wf_try_sendfile(weft_op *op)
+{
+	bool copy = !wf_nonblocking(op->fd);
+	int64_t n = op->done_ == 0 ? check_source(op->u_.file_.in) : 0;
+
+	if (n < 0)
+		return n;
+	while (op->done_ < op->u_.file_.len) {
+		n = send_some(op, copy);
+		if (n == 0)
+			break;
+		if (n < 0)
+			return n;
+		op->done_ += (size_t)n;
+	}
+	return (int64_t)op->done_;
+}
+
+/* Reads the pages that sendfile will need into the page cache. */
+int64_t wf_warm_file(weft_op *op)
+{
+	static const size_t step = 32 * 1024;
+	char buf[32 * 1024];
+	int64_t offset = op->u_.file_.offset + (int64_t)op->done_;
+	size_t len = op->u_.file_.len - op->done_;
+
+	if (len > CHUNK)
+		len = CHUNK;
+	for (size_t at = 0; at < len; at += step) {
+		ssize_t n = pread(op->u_.file_.in, buf, step, offset + (int64_t)at);
+
+		if (n < 0)
+			return -errno;
+		if ((size_t)n < step)
+			break;
+	}
+	op->u_.file_.warm = op->done_ + len;
+	return 0;
+}

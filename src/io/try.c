@@ -1,0 +1,344 @@
+/* try.c - one system call for an operation, such that it never blocks a worker.
+ *
+ * Sockets are told MSG_DONTWAIT, other descriptors RWF_NOWAIT: O_NONBLOCK belongs
+ * to whoever opened the descriptor, perhaps to another process too.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "io/op.h"
+
+static bool is_socket(enum wf_kind kind)
+{
+	return kind == WF_KIND_TCP || kind == WF_KIND_SOCKET;
+}
+
+bool wf_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 || flags & O_NONBLOCK;
+}
+
+static bool ready_now(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	return poll(&p, 1, 0) != 0;
+}
+
+/* Sockets */
+
+/* A short read of TCP leaves nothing behind, unless it only peeked. */
+static bool left_some(enum wf_kind kind, int64_t n, size_t asked, int flags)
+{
+	return kind != WF_KIND_TCP || n <= 0 || (size_t)n >= asked || flags & MSG_PEEK;
+}
+
+/* MSG_WAITALL goes on until the kernel itself says to wait: a short transfer does
+ * not prove that it will tell when there is more. */
+static int64_t try_recv(weft_op *op, enum wf_kind kind, bool *more)
+{
+	int flags = op->u_.rw_.flags;
+	bool all = flags & MSG_WAITALL && !(flags & MSG_PEEK);
+	int64_t n;
+
+	do {
+		size_t len = op->u_.rw_.len - op->done_;
+		char *buf = (char *)op->u_.rw_.buf + op->done_;
+
+		n = wf_result(recv(op->fd, buf, len, flags | MSG_DONTWAIT));
+		*more = left_some(kind, n, len, flags);
+		if (!all || n < 0)
+			return n;
+		op->done_ += (size_t)n;
+	} while (n > 0 && op->done_ < op->u_.rw_.len);
+	return (int64_t)op->done_;
+}
+
+static int64_t try_send(weft_op *op)
+{
+	int flags = op->u_.rw_.flags;
+	int64_t n;
+
+	do {
+		size_t len = op->u_.rw_.len - op->done_;
+		const char *buf = (const char *)op->u_.rw_.buf + op->done_;
+
+		n = wf_result(send(op->fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+		if (!(flags & MSG_WAITALL) || n < 0)
+			return n;
+		op->done_ += (size_t)n;
+	} while (op->done_ < op->u_.rw_.len);
+	return (int64_t)op->done_;
+}
+
+static int64_t try_vector_socket(const weft_op *op)
+{
+	struct msghdr msg = {
+		.msg_iov = (struct iovec *)(uintptr_t)op->u_.iov_.iov,
+		.msg_iovlen = op->u_.iov_.count,
+	};
+
+	if (op->kind_ == WF_OP_READV)
+		return wf_result(recvmsg(op->fd, &msg, MSG_DONTWAIT));
+	return wf_result(sendmsg(op->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+static bool listening(int fd)
+{
+	int on = 0;
+	socklen_t len = sizeof on;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) == 0 && on;
+}
+
+static int64_t try_accept(const weft_op *op)
+{
+	/* accept(2) knows no MSG_DONTWAIT. */
+	if (!wf_nonblocking(op->fd) && listening(op->fd) && !ready_now(op->fd, POLLIN))
+		return -EAGAIN;
+	return wf_result(
+		accept4(op->fd, op->u_.addr_.addr, op->u_.addr_.len, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+/* Nor does connect(2): for the moment of the call the socket, which nobody else
+ * can use yet, is made non-blocking. */
+static int64_t connect_nowait(int fd, const struct sockaddr *addr, socklen_t size)
+{
+	int flags = fcntl(fd, F_GETFL);
+	bool blocking = flags >= 0 && !(flags & O_NONBLOCK);
+	int64_t r;
+
+	if (blocking)
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	r = wf_result(connect(fd, addr, size));
+	if (blocking)
+		fcntl(fd, F_SETFL, flags);
+	return r;
+}
+
+static int64_t try_connect(weft_op *op)
+{
+	bool again = op->flags_ & WF_OP_CONNECTING;
+	int64_t r = connect_nowait(op->fd, op->u_.addr_.addr, op->u_.addr_.size);
+
+	if (r == -EINPROGRESS || (again && r == -EALREADY)) {
+		op->flags_ |= WF_OP_CONNECTING;
+		return -EAGAIN;
+	}
+	if (again && r == -EISCONN)
+		return 0;
+	return r;
+}
+
+/* Files and everything else */
+
+struct span {
+	struct iovec one;
+	const struct iovec *iov;
+	int count;
+	int64_t offset;
+	size_t len;
+	bool write;
+};
+
+static struct span span_of(const weft_op *op)
+{
+	struct span s = { .write = op->kind_ == WF_OP_WRITE || op->kind_ == WF_OP_WRITEV };
+
+	if (op->kind_ == WF_OP_READ || op->kind_ == WF_OP_WRITE) {
+		s.one.iov_base = (char *)op->u_.rw_.buf + op->done_;
+		s.one.iov_len = s.len = op->u_.rw_.len - op->done_;
+		s.count = 1;
+		s.offset = op->u_.rw_.offset;
+	} else {
+		s.iov = op->u_.iov_.iov;
+		s.count = (int)op->u_.iov_.count;
+		s.offset = op->u_.iov_.offset;
+		for (int i = 0; i < s.count; i++)
+			s.len += s.iov[i].iov_len;
+	}
+	if (s.offset >= 0)
+		s.offset += (int64_t)op->done_;
+	return s;
+}
+
+static int64_t transfer(int fd, const struct span *s, int flags)
+{
+	const struct iovec *iov = s->iov != NULL ? s->iov : &s->one;
+
+	if (s->write)
+		return wf_result(pwritev2(fd, iov, s->count, s->offset, flags));
+	return wf_result(preadv2(fd, iov, s->count, s->offset, flags));
+}
+
+/* Whether the file ends at `offset`, as far as can be told without waiting. */
+static bool ends_at(int fd, int64_t offset)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	return preadv2(fd, &iov, 1, offset, RWF_NOWAIT) == 0;
+}
+
+/* A file gives what the page cache has. The rest, unless the file ends there, is
+ * for a thread that may block. */
+static int64_t try_file(weft_op *op)
+{
+	struct span s = span_of(op);
+	int64_t n = transfer(op->fd, &s, RWF_NOWAIT);
+
+	if (n == -EAGAIN || n == -EOPNOTSUPP)
+		return WF_TRY_OFFLOAD;
+	if (n <= 0 || (size_t)n == s.len || s.offset < 0)
+		return n;
+	if (!s.write && ends_at(op->fd, s.offset + n))
+		return n;
+	op->done_ = (size_t)n;
+	return WF_TRY_OFFLOAD;
+}
+
+/* Something that cannot be asked not to wait, on older kernels: no more than it
+ * says it is ready for. */
+static int64_t try_when_ready(int fd, struct span *s)
+{
+	struct iovec small;
+
+	if (wf_nonblocking(fd))
+		return transfer(fd, s, 0);
+	if (!ready_now(fd, s->write ? POLLOUT : POLLIN))
+		return -EAGAIN;
+	if (s->write && s->len > PIPE_BUF && s->count > 0) {
+		small = s->iov != NULL ? s->iov[0] : s->one;
+		if (small.iov_len > PIPE_BUF)
+			small.iov_len = PIPE_BUF;
+		s->one = small;
+		s->iov = NULL;
+		s->count = 1;
+	}
+	return transfer(fd, s, 0);
+}
+
+static int64_t try_other(const weft_op *op)
+{
+	struct span s = span_of(op);
+	int64_t n = transfer(op->fd, &s, RWF_NOWAIT);
+
+	return n == -EOPNOTSUPP ? try_when_ready(op->fd, &s) : n;
+}
+
+static int64_t try_transfer(weft_op *op, enum wf_kind kind, bool *more)
+{
+	if (kind == WF_KIND_FILE)
+		return try_file(op);
+	if (!is_socket(kind))
+		return try_other(op);
+	if (op->kind_ == WF_OP_READ)
+		return try_recv(op, kind, more);
+	if (op->kind_ == WF_OP_WRITE)
+		return try_send(op);
+	return try_vector_socket(op);
+}
+
+static int64_t try_kind(weft_op *op, enum wf_kind kind, bool *more)
+{
+	switch ((enum wf_op_kind)op->kind_) {
+	case WF_OP_READ:
+	case WF_OP_WRITE:
+	case WF_OP_READV:
+	case WF_OP_WRITEV:
+		return try_transfer(op, kind, more);
+	case WF_OP_RECV:
+		return try_recv(op, kind, more);
+	case WF_OP_SEND:
+		return try_send(op);
+	case WF_OP_RECVMSG:
+		return wf_result(
+			recvmsg(op->fd, op->u_.msg_.msg, op->u_.msg_.flags | MSG_DONTWAIT));
+	case WF_OP_SENDMSG:
+		return wf_result(sendmsg(op->fd, op->u_.msg_.msg,
+					 op->u_.msg_.flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+	case WF_OP_ACCEPT:
+		return try_accept(op);
+	case WF_OP_CONNECT:
+		return try_connect(op);
+	case WF_OP_SENDFILE:
+		return wf_try_sendfile(op);
+	default:
+		return WF_TRY_OFFLOAD;
+	}
+}
+
+int64_t wf_try(weft_op *op, enum wf_kind kind, bool *more)
+{
+	int64_t n;
+
+	*more = true;
+	do {
+		n = WF_FAULT(ENOBUFS);
+		if (n == 0 || op->kind_ == WF_OP_CLOSE)
+			n = try_kind(op, kind, more);
+	} while (n == -EINTR);
+	return n;
+}
+
+/* On a thread that may block */
+
+/* The vectors behind the first op->done_ bytes. */
+static int64_t transfer_rest(weft_op *op)
+{
+	struct iovec rest[IOV_MAX];
+	struct span s = span_of(op);
+	size_t skip = op->done_;
+	int n = 0;
+
+	if (s.iov == NULL || skip == 0)
+		return transfer(op->fd, &s, 0);
+	for (int i = 0; i < s.count && n < IOV_MAX; i++) {
+		struct iovec v = s.iov[i];
+		size_t cut = skip < v.iov_len ? skip : v.iov_len;
+
+		skip -= cut;
+		v.iov_base = (char *)v.iov_base + cut;
+		v.iov_len -= cut;
+		if (v.iov_len > 0)
+			rest[n++] = v;
+	}
+	s.iov = rest;
+	s.count = n;
+	return transfer(op->fd, &s, 0);
+}
+
+static int64_t do_transfer(weft_op *op)
+{
+	int64_t n = transfer_rest(op);
+
+	if (n < 0)
+		return n;
+	op->done_ += (size_t)n;
+	return (int64_t)op->done_;
+}
+
+int64_t wf_do_blocking(weft_op *op)
+{
+	if (WF_FAULT(EIO) < 0 && op->kind_ != WF_OP_CLOSE)
+		return -EIO;
+	switch ((enum wf_op_kind)op->kind_) {
+	case WF_OP_OPEN:
+		return wf_result(openat(op->u_.open_.dir, op->u_.open_.path,
+					op->u_.open_.flags | O_CLOEXEC, op->u_.open_.mode));
+	case WF_OP_FSYNC:
+		return wf_result(op->u_.data_only_ ? fdatasync(op->fd) : fsync(op->fd));
+	case WF_OP_CLOSE:
+		return wf_result(close(op->fd));
+	case WF_OP_SENDFILE:
+		return wf_warm_file(op);
+	default:
+		return do_transfer(op);
+	}
+}

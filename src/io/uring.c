@@ -1,0 +1,448 @@
+/* uring.c - the backend on io_uring: one ring per worker.
+ *
+ * Only the worker that owns a ring fills and submits it: requests die with the
+ * thread that submitted them, and so nothing else needs a lock. Everybody else,
+ * and the owner too, puts operations on the poller's list, which the owner turns
+ * into entries of the ring when it next looks at the kernel: one system call for
+ * all. A stuck owner's list and completions can thus be taken by another thread;
+ * completions are read under a lock for that reason.
+ *
+ * Rejected: IORING_SETUP_SINGLE_ISSUER and DEFER_TASKRUN. They are faster, but
+ * completions would stop when the owner is stuck (decision 7).
+ */
+#ifdef WEFT_HAVE_URING
+#include "io/uring.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/capacity.h"
+#include "base/memory.h"
+#include "scheduler/scheduler.h"
+
+struct wf_uring_kernel wf_uring_kernel;
+unsigned wf_uring_modesty;
+
+static struct wf_uring *of(struct wf_poller *p)
+{
+	return WF_CONTAINER(p, struct wf_uring, base);
+}
+
+/* Taking the list */
+
+/* sendfile is not an operation of io_uring: its waits are, its work is done here
+ * by the owner. */
+static void step_sendfile(struct wf_uring *u, weft_op *op)
+{
+	int64_t n = WF_FAULT(ENOBUFS);
+	bool offload;
+
+	if (n == 0)
+		n = wf_try_sendfile(op);
+	if (n == -EAGAIN) {
+		op->how_ = WF_HOW_POLL;
+		wf_uring_put(u, op);
+		return;
+	}
+	u->stirred = true;
+	offload = n == WF_TRY_OFFLOAD;
+	if (offload)
+		n = wf_job_start(op->record_, op);
+	if (!offload || n < 0)
+		wf_uring_complete(op, n, 0);
+}
+
+static void take_start(struct wf_uring *u, weft_op *op)
+{
+	if (WF_UNLIKELY(op->kind_ == WF_OP_SENDFILE && op->how_ != WF_HOW_POLL))
+		step_sendfile(u, op);
+	else
+		wf_uring_put(u, op);
+}
+
+static void take_cancel(struct wf_uring *u, weft_op *op)
+{
+	if (wf_uring_forward(&u->base, op))
+		return;
+	if (wf_uring_must_cancel(op))
+		wf_uring_put_cancel(u, op);
+	else
+		u->stirred = true;
+}
+
+/* First handed first. What does not fit stays in `todo` for the next time. */
+static void take_list(struct wf_uring *u)
+{
+	uintptr_t entry = u->todo != 0 ? u->todo : wf_handed_take(&u->base);
+
+	u->todo = 0;
+	while (entry != 0) {
+		uintptr_t next = wf_handed_next(entry);
+
+		if (WF_UNLIKELY(!wf_uring_room(u))) {
+			u->todo = entry;
+			return;
+		}
+		if (WF_LIKELY(wf_handed_why(entry) == WF_HANDED_START))
+			take_start(u, wf_handed_op(entry));
+		else
+			take_cancel(u, wf_handed_op(entry));
+		entry = next;
+	}
+}
+
+/* Completions */
+
+struct done {
+	uint64_t data;
+	int32_t n;
+	uint32_t flags;
+};
+
+static bool is_outcome(uint64_t data)
+{
+	return data > WF_DATA_LAST && !(data & WF_DATA_CANCEL);
+}
+
+/* Copies what is there, so that it can be worked on without the lock. */
+static unsigned copy_done(struct wf_uring *u, struct done *done)
+{
+	struct io_uring_cqe *cqe;
+	unsigned head, n = 0;
+
+	wf_lock_take(&u->lock);
+	io_uring_for_each_cqe(&u->ring, head, cqe)
+	{
+		if (n == WF_POLL_BATCH)
+			break;
+		done[n++] = (struct done){ cqe->user_data, cqe->res, cqe->flags };
+		u->completed += is_outcome(cqe->user_data);
+	}
+	io_uring_cq_advance(&u->ring, n);
+	wf_lock_give(&u->lock);
+	return n;
+}
+
+static void take_done(struct wf_uring *u, const struct done *d)
+{
+	weft_op *op = (weft_op *)(uintptr_t)(d->data & ~(uint64_t)WF_DATA_CANCEL);
+
+	if (is_outcome(d->data))
+		wf_uring_complete(op, d->n, d->flags);
+	else if (d->data > WF_DATA_LAST)
+		wf_uring_cancelled(op, d->n);
+	else if (d->data == WF_DATA_WAKE && !(d->flags & IORING_CQE_F_MORE))
+		WF_STORE(&u->wake_armed, false);
+}
+
+static int reap(struct wf_uring *u)
+{
+	struct done done[WF_POLL_BATCH];
+	int delivered = 0;
+	unsigned n;
+
+	do {
+		n = copy_done(u, done);
+		for (unsigned i = 0; i < n; i++) {
+			take_done(u, &done[i]);
+			delivered += is_outcome(done[i].data);
+		}
+	} while (n == WF_POLL_BATCH && delivered < WF_RING_COMPLETIONS);
+	return delivered;
+}
+
+static bool any_done(struct wf_uring *u)
+{
+	bool any;
+
+	wf_lock_take(&u->lock);
+	any = io_uring_cq_ready(&u->ring) > 0;
+	wf_lock_give(&u->lock);
+	return any;
+}
+
+/* Completions that the kernel keeps to itself until we call. */
+static bool kernel_has_some(struct wf_uring *u)
+{
+	return __atomic_load_n(u->ring.sq.kflags, __ATOMIC_ACQUIRE) &
+	       (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW);
+}
+
+/* Whatever the kernel refuses stays in the ring: nothing is lost, we come again. */
+static void enter(struct wf_uring *u, int64_t wait_ns)
+{
+	struct __kernel_timespec ts = { wait_ns / 1000000000, wait_ns % 1000000000 };
+	struct io_uring_cqe *cqe;
+
+	if (WF_FAULT(EAGAIN) < 0)
+		return;
+	if (wait_ns < 0)
+		(void)io_uring_submit_and_wait(&u->ring, 1);
+	else if (wait_ns > 0)
+		(void)io_uring_submit_and_wait_timeout(&u->ring, &cqe, 1, &ts, NULL);
+	else if (io_uring_sq_ready(&u->ring) > 0)
+		(void)io_uring_submit(&u->ring);
+	else if (kernel_has_some(u))
+		(void)io_uring_get_events(&u->ring);
+}
+
+static void arm_wake(struct wf_uring *u)
+{
+	struct io_uring_sqe *sqe;
+
+	if (WF_LIKELY(WF_LOAD(&u->wake_armed)) || !wf_uring_room(u))
+		return;
+	sqe = io_uring_get_sqe(&u->ring);
+	io_uring_prep_poll_multishot(sqe, u->base.wake_fd, POLLIN);
+	io_uring_sqe_set_data64(sqe, WF_DATA_WAKE);
+	WF_STORE(&u->wake_armed, true);
+}
+
+static int poll_uring(struct wf_poller *p, int64_t wait_ns)
+{
+	struct wf_uring *u = of(p);
+	bool waits = wait_ns != 0;
+
+	arm_wake(u);
+	u->stirred = false;
+	take_list(u);
+	if (waits && (u->todo != 0 || u->stirred || !WF_LOAD(&u->wake_armed) ||
+		      wf_poller_woken(p) || any_done(u)))
+		wait_ns = 0;
+	enter(u, wait_ns);
+	if (waits)
+		(void)wf_poller_woken(p);
+	return reap(u);
+}
+
+/* Standing in for a stuck owner */
+
+/* Cancels in a ring that is not ours; false where the kernel (before 6.0) cannot,
+ * or the operation is on its way into the ring. */
+static bool cancel_from_outside(struct wf_uring *stuck, const weft_op *op)
+{
+	struct io_uring_sync_cancel_reg reg = {
+		.addr = (uint64_t)(uintptr_t)op,
+		.fd = -1,
+	};
+	int err;
+
+	if (WF_LOAD(&wf_uring_kernel.no_sync_cancel))
+		return false;
+	err = io_uring_register_sync_cancel(&stuck->ring, &reg);
+	if (err == -EINVAL)
+		WF_STORE(&wf_uring_kernel.no_sync_cancel, true);
+	return err == 0 || err == -EALREADY || err == -ETIME;
+}
+
+static void adopt_start(struct wf_poller *self, weft_op *op)
+{
+	struct wf_fd *f = op->record_;
+
+	wf_lock_take(&f->lock);
+	op->worker_ = (uint16_t)self->id;
+	wf_lock_give(&f->lock);
+	wf_hand(self, op, WF_HANDED_START);
+}
+
+/* The entry is off the list while we call the kernel, so a completion meanwhile
+ * is held back and the operation stays good. */
+static void adopt_cancel(struct wf_uring *stuck, weft_op *op)
+{
+	if (wf_uring_forward(&stuck->base, op) || !wf_uring_must_cancel(op))
+		return;
+	if (cancel_from_outside(stuck, op))
+		wf_uring_cancelled(op, 0);
+	else
+		wf_hand(&stuck->base, op, WF_HANDED_CANCEL);
+}
+
+/* Not by liburing, which knows the ring by a number of its owner's. */
+static void flush_from_outside(struct wf_uring *stuck)
+{
+	if (kernel_has_some(stuck))
+		(void)syscall(SYS_io_uring_enter, stuck->ring.ring_fd, 0, 0, IORING_ENTER_GETEVENTS,
+			      NULL, 0);
+}
+
+static int serve(struct wf_poller *self, struct wf_poller *stuck)
+{
+	uintptr_t entry = wf_handed_take(stuck);
+
+	while (entry != 0) {
+		uintptr_t next = wf_handed_next(entry);
+
+		if (wf_handed_why(entry) == WF_HANDED_START)
+			adopt_start(self, wf_handed_op(entry));
+		else
+			adopt_cancel(of(stuck), wf_handed_op(entry));
+		entry = next;
+	}
+	flush_from_outside(of(stuck));
+	return reap(of(stuck));
+}
+
+/* Life */
+
+static int set_up(struct io_uring *ring, unsigned flags)
+{
+	struct io_uring_params params = {
+		.flags = flags | IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE,
+		.cq_entries = WF_RING_COMPLETIONS,
+	};
+	int err = WF_FAULT(ENOMEM);
+
+	return err < 0 ? err : io_uring_queue_init_params(WF_RING_ENTRIES, ring, &params);
+}
+
+static bool knows_all(struct io_uring *ring)
+{
+	static const uint8_t needed[] = {
+		IORING_OP_READ,   IORING_OP_WRITE,    IORING_OP_READV,        IORING_OP_WRITEV,
+		IORING_OP_RECV,   IORING_OP_SEND,     IORING_OP_RECVMSG,      IORING_OP_SENDMSG,
+		IORING_OP_ACCEPT, IORING_OP_CONNECT,  IORING_OP_OPENAT,       IORING_OP_CLOSE,
+		IORING_OP_FSYNC,  IORING_OP_POLL_ADD, IORING_OP_ASYNC_CANCEL,
+	};
+	unsigned features = IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |
+			    IORING_FEAT_RW_CUR_POS | IORING_FEAT_FAST_POLL | IORING_FEAT_EXT_ARG |
+			    IORING_FEAT_NATIVE_WORKERS | IORING_FEAT_RSRC_TAGS;
+	struct io_uring_probe *known;
+	bool all = (ring->features & features) == features;
+
+	known = all ? io_uring_get_probe_ring(ring) : NULL;
+	for (size_t i = 0; known != NULL && i < WF_COUNT(needed); i++)
+		all = all && io_uring_opcode_supported(known, needed[i]);
+	all = all && known != NULL;
+	io_uring_free_probe(known);
+	return all;
+}
+
+static int probe(void)
+{
+	static const unsigned wishes[] = {
+		IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_SUBMIT_ALL,
+		IORING_SETUP_SUBMIT_ALL,
+		0,
+	};
+	struct io_uring ring;
+	int err = -EINVAL;
+
+	if (wf_uring_kernel.probed == 1 + wf_uring_modesty)
+		return 0;
+	for (size_t i = wf_uring_modesty; i < WF_COUNT(wishes) && err == -EINVAL; i++) {
+		err = set_up(&ring, wishes[i]);
+		wf_uring_kernel.setup = wishes[i];
+	}
+	if (err < 0)
+		return err;
+	if (!knows_all(&ring))
+		err = -ENOSYS;
+	io_uring_queue_exit(&ring);
+	/* They came in the same version, 5.19. */
+	wf_uring_kernel.poll_first = wf_uring_kernel.setup & IORING_SETUP_COOP_TASKRUN;
+	wf_uring_kernel.probed = err == 0 ? 1 + wf_uring_modesty : 0;
+	return err;
+}
+
+static void cancel_list(struct wf_uring *u, const weft_op *op)
+{
+	for (; op != NULL; op = op->next_) {
+		if (op->flags_ & WF_OP_BUSY && op->worker_ == u->base.id && wf_uring_room(u))
+			wf_uring_put_cancel(u, op);
+	}
+}
+
+static void cancel_record(struct wf_fd *f, void *arg)
+{
+	struct wf_uring *u = arg;
+
+	wf_lock_take(&f->lock);
+	cancel_list(u, f->loose);
+	cancel_list(u, f->dir[WF_IN].head);
+	cancel_list(u, f->dir[WF_OUT].head);
+	for (struct wf_watch *w = f->watches; w != NULL; w = w->next) {
+		if (w->checking && w->op.worker_ == u->base.id && wf_uring_room(u))
+			wf_uring_put_cancel(u, &w->op);
+	}
+	wf_lock_give(&f->lock);
+}
+
+static void cancel_everything(struct wf_uring *u)
+{
+	struct io_uring_sqe *sqe;
+
+	if (!wf_uring_kernel.poll_first) {
+		wf_fd_each(cancel_record, u);
+	} else if (wf_uring_room(u)) {
+		sqe = io_uring_get_sqe(&u->ring);
+		io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
+		io_uring_sqe_set_data64(sqe, WF_DATA_NONE);
+	}
+}
+
+/* The runtime stops. What the kernel has must come back before its memory may go;
+ * what is only on the list never gets there. */
+static void close_uring(struct wf_poller *p)
+{
+	struct wf_uring *u = of(p);
+
+	if (!u->open)
+		return;
+	while (u->completed < u->submitted) {
+		cancel_everything(u);
+		enter(u, 10 * 1000 * 1000);
+		reap(u);
+	}
+	io_uring_queue_exit(&u->ring);
+	u->open = false;
+}
+
+static void free_uring(struct wf_poller *p)
+{
+	wf_poller_fini(p);
+	free(of(p));
+}
+
+static struct wf_poller *open_uring(struct wf_worker *w, int *err)
+{
+	struct wf_uring *u = wf_new_aligned(sizeof *u);
+
+	*err = -ENOMEM;
+	if (u == NULL)
+		return NULL;
+	wf_lock_init(&u->lock, WF_RANK_POLLER);
+	*err = wf_poller_init(&u->base, w);
+	if (*err == 0)
+		*err = set_up(&u->ring, wf_uring_kernel.setup);
+	if (*err < 0) {
+		free_uring(&u->base);
+		return NULL;
+	}
+	u->open = true;
+	io_uring_ring_dontfork(&u->ring);
+	(void)io_uring_register_ring_fd(&u->ring); /* cheaper calls, where it is known */
+	return &u->base;
+}
+
+const struct wf_backend wf_uring = {
+	.name = "uring",
+	.probe = probe,
+	.open = open_uring,
+	.close = close_uring,
+	.free = free_uring,
+	.poll = poll_uring,
+	.serve = serve,
+	.begin = wf_uring_begin,
+	.cancel = wf_uring_cancel,
+	.offloaded = wf_uring_offloaded,
+	.used_from = wf_uring_used_from,
+	.forget = wf_uring_forget,
+	.watchable = wf_uring_watchable,
+	.arm = wf_uring_arm,
+	.disarm = wf_uring_disarm,
+};
+#else
+typedef int wf_no_uring_in_this_build;
+#endif

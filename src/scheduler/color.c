@@ -1,0 +1,507 @@
+/* color.c - posting to colors, owning them, and running what they hold. */
+#include "scheduler/color.h"
+
+#include <errno.h>
+
+#include "base/probe.h"
+#include "base/report.h"
+#include "platform/clock.h"
+#include "scheduler/handler.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/table.h"
+#include "scheduler/worker.h"
+
+static void append(struct wf_events *list, weft_event *ev)
+{
+	ev->next_ = NULL;
+	ev->prev_ = list->tail;
+	if (list->tail != NULL)
+		list->tail->next_ = ev;
+	else
+		list->head = ev;
+	list->tail = ev;
+}
+
+static void detach(struct wf_events *list, weft_event *ev)
+{
+	if (ev->prev_ != NULL)
+		ev->prev_->next_ = ev->next_;
+	else
+		list->head = ev->next_;
+	if (ev->next_ != NULL)
+		ev->next_->prev_ = ev->prev_;
+	else
+		list->tail = ev->prev_;
+}
+
+/* Moves the inbox behind the local events. The caller owns the color. */
+static void refill_locked(struct wf_color *c)
+{
+	if (c->inbox.head == NULL)
+		return;
+	if (c->local.tail != NULL) {
+		c->local.tail->next_ = c->inbox.head;
+		c->inbox.head->prev_ = c->local.tail;
+	} else {
+		c->local.head = c->inbox.head;
+	}
+	c->local.tail = c->inbox.tail;
+	c->inbox = (struct wf_events){NULL, NULL};
+	WF_ADD_OWN(&c->local_count, WF_LOAD(&c->inbox_count));
+	WF_ADD_OWN(&c->local_cost, WF_LOAD(&c->inbox_cost));
+	WF_STORE(&c->inbox_count, 0);
+	WF_STORE(&c->inbox_cost, 0);
+}
+
+static void refill(struct wf_sched *s, struct wf_color *c)
+{
+	struct wf_shard *shard;
+
+	if (atomic_load_explicit(&c->inbox_count, memory_order_acquire) == 0)
+		return;
+	shard = wf_table_shard(&s->table, c->id);
+	wf_lock_take(&shard->lock);
+	refill_locked(c);
+	wf_lock_give(&shard->lock);
+}
+
+static uint64_t time_left(const struct wf_color *c)
+{
+	return WF_LOAD(&c->local_cost) + WF_LOAD(&c->inbox_cost);
+}
+
+static unsigned event_level(const weft_event *ev)
+{
+	return wf_policy_level(ev->priority, ev->flags_ & WF_EVENT_IO ? WF_FROM_IO : WF_FROM_CPU);
+}
+
+/* Wakes a thief when worker `t` has more than it can run at once; `busy`: any
+ * color is more, as t runs something else. */
+static void share_surplus(struct wf_sched *s, struct wf_worker *t, bool busy)
+{
+	if (WF_LOAD(&s->idle) == 0 || WF_LOAD(&s->searching) != 0)
+		return;
+	if (WF_LOAD(&t->queue.colors) < (busy ? 1u : 2u))
+		return;
+	if (wf_policy_worth_waking(&s->policy, WF_LOAD(&t->queue.steal_time)))
+		wf_sched_wake_thief(t);
+}
+
+/* Queues an active color that nobody owns, at worker `t` or where it is pinned. */
+static void enqueue(struct wf_sched *s, struct wf_worker *self, struct wf_worker *t,
+		    struct wf_color *c, unsigned level)
+{
+	int pin = WF_LOAD(&c->pin);
+	uint64_t left = time_left(c);
+	unsigned worth = wf_policy_worth(&s->policy, left);
+
+	if (pin >= 0)
+		t = wf_sched_worker(s, pin);
+	wf_lock_take(&t->queue.lock);
+	wf_runq_push(&t->queue, &c->place, level, worth, left, pin >= 0);
+	wf_lock_give(&t->queue.lock);
+	if (t != self)
+		wf_worker_wake(t);
+}
+
+/* A post made a queued color more urgent or more worth: tells its queue. The
+ * shard's lock keeps the record alive. */
+static void requeue_better(struct wf_sched *s, struct wf_color *c, const weft_event *ev)
+{
+	struct wf_runq *q = atomic_load_explicit(&c->place.at, memory_order_acquire);
+	uint64_t left = time_left(c);
+	unsigned worth = wf_policy_worth(&s->policy, left);
+	unsigned level = event_level(ev);
+
+	if (q == NULL || (worth == WF_LOAD(&c->place.worth) &&
+			  (ev->priority == WEFT_PRIORITY_NORMAL ||
+			   level <= WF_LOAD(&c->place.level_at))))
+		return;
+	wf_lock_take(&q->lock);
+	if (WF_LOAD(&c->place.at) == q)
+		wf_runq_move(q, &c->place,
+			     ev->priority == WEFT_PRIORITY_NORMAL ? 0 : level, worth, left);
+	wf_lock_give(&q->lock);
+}
+
+/* What the estimate says of an event: its handler's time, or for a handler
+ * never seen, just worth a steal, so that the first thief finds out. */
+static uint32_t estimate(const struct wf_policy *p, weft_fn *fn)
+{
+	struct wf_handler *h = wf_handler_find(fn);
+	uint64_t ticks = h ? wf_handler_ticks(h) : 0;
+
+	if (ticks == 0)
+		ticks = 2 * WF_LOAD(&p->steal_cost);
+	return wf_policy_event_cost(p, ticks, h ? WF_LOAD(&h->penalty) : 1);
+}
+
+static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
+{
+	ev->cost_ = estimate(&s->policy, ev->run);
+	if (ev->drop == NULL)
+		return;
+	ev->posted_ = wf_ticks();
+	if (wf_policy_too_deep(&s->policy, depth,
+			       s->policy.queue_depth ? wf_sched_queued(s) : 0))
+		ev->flags_ |= WF_EVENT_DROPPED;
+}
+
+/* Posting to the color that the caller owns: no lock, no lookup. */
+static void post_own(struct wf_sched *s, struct wf_color *c, weft_event *ev)
+{
+	refill(s, c);
+	prepare(s, ev, WF_LOAD(&c->local_count));
+	append(&c->local, ev);
+	WF_ADD_OWN(&c->local_count, 1u);
+	WF_ADD_OWN(&c->local_cost, ev->cost_);
+}
+
+int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
+		  weft_event *ev, enum wf_source from, bool must)
+{
+	struct wf_shard *shard;
+	struct wf_color *c;
+	bool activate;
+
+	ev->flags_ = (uint8_t)((ev->flags_ & WF_EVENT_POOLED) |
+			       (from == WF_FROM_IO ? WF_EVENT_IO : 0));
+	if (self != NULL && self->current != NULL && !self->shared &&
+	    self->current->id == ev->color) {
+		post_own(s, self->current, ev);
+		WF_ADD_OWN(&self->counters.posted, 1u);
+		return 0;
+	}
+
+	shard = wf_table_shard(&s->table, ev->color);
+	wf_lock_take(&shard->lock);
+	c = wf_table_find_or_add(&s->table, shard, ev->color,
+				 self != NULL ? &self->free_colors : NULL, must);
+	if (WF_UNLIKELY(c == NULL)) {
+		wf_lock_give(&shard->lock);
+		return -ENOMEM;
+	}
+	prepare(s, ev, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count));
+	append(&c->inbox, ev);
+	WF_ADD_OWN(&c->inbox_cost, ev->cost_);
+	atomic_store_explicit(&c->inbox_count, WF_LOAD(&c->inbox_count) + 1, memory_order_release);
+	activate = !c->active;
+	c->active = true;
+	if (!activate)
+		requeue_better(s, c, ev);
+	wf_lock_give(&shard->lock);
+
+	if (self != NULL)
+		WF_ADD_OWN(&self->counters.posted, 1u);
+	else
+		atomic_fetch_add_explicit(&s->foreign_posted, 1, memory_order_relaxed);
+	if (activate)
+		enqueue(s, self, at, c, event_level(ev));
+	share_surplus(s, at, WF_LOAD(&at->running) != NULL);
+	return 0;
+}
+
+/* Makes w the owner of a color just taken from a queue, or sends the color on
+ * to the worker where it has been pinned meanwhile. */
+static bool own(struct wf_worker *w, struct wf_color *c)
+{
+	int pin = WF_LOAD(&c->pin);
+
+	if (WF_UNLIKELY(pin >= 0 && pin != w->id)) {
+		enqueue(w->sched, w, w, c, WF_LOAD(&c->place.level_at));
+		return false;
+	}
+	w->current = c;
+	w->shared = false;
+	WF_ADD_OWN(&w->counters.turns, 1u);
+	return true;
+}
+
+bool wf_sched_next(struct wf_worker *w)
+{
+	while (WF_LOAD(&w->queue.colors) != 0) {
+		struct wf_place *place;
+
+		wf_lock_take(&w->queue.lock);
+		place = wf_runq_pop(&w->queue);
+		wf_lock_give(&w->queue.lock);
+		if (place == NULL)
+			break;
+		if (own(w, WF_CONTAINER(place, struct wf_color, place)))
+			return true;
+	}
+	return false;
+}
+
+/* Takes one whole color from `victim`, never one that runs, for those are in no
+ * queue (S5). */
+static bool rob(struct wf_worker *thief, struct wf_worker *victim, unsigned least)
+{
+	struct wf_policy *p = &thief->sched->policy;
+	struct wf_place *place;
+	struct wf_color *c;
+	uint64_t began;
+
+	if (WF_LOAD(&victim->queue.worths) >> least == 0)
+		return false;
+	/* Whoever holds the lock may be a thief too. To stand in line would make
+	 * the victim wait behind all thieves, and make theft look dear. */
+	began = wf_ticks();
+	if (!wf_lock_try(&victim->queue.lock))
+		return false;
+	place = wf_runq_steal(&victim->queue, least);
+	wf_lock_give(&victim->queue.lock);
+	if (place == NULL)
+		return false;
+	c = WF_CONTAINER(place, struct wf_color, place);
+	/* The first event comes along: fetching it from the victim's cache is a
+	 * good part of the price. */
+	refill(thief->sched, c);
+	(void)*(volatile uint8_t *)&c->local.head->state_;
+	wf_policy_steal_took(p, wf_ticks() - began);
+	WF_PROBE3(steal, thief->id, victim->id, c->id);
+	WF_ADD_OWN(&thief->counters.steals, 1u);
+	WF_ADD_OWN(&thief->counters.classes[wf_color_class(c->id)].stolen, 1u);
+	return own(thief, c);
+}
+
+void wf_sched_rescue(struct wf_worker *w, struct wf_worker *stuck)
+{
+	struct wf_sched *s = w->sched;
+
+	while (WF_LOAD(&stuck->queue.worths) != 0) {
+		struct wf_place *place;
+
+		wf_lock_take(&stuck->queue.lock);
+		place = wf_runq_steal(&stuck->queue, 0);
+		wf_lock_give(&stuck->queue.lock);
+		if (place == NULL)
+			break;
+		enqueue(s, w, w, WF_CONTAINER(place, struct wf_color, place),
+			WF_LOAD(&place->level_at));
+	}
+	share_surplus(s, w, false);
+}
+
+/* The victim that has the most colors queued: where to begin without the
+ * locality heuristic, as libasync-smp did. */
+static int richest(const struct wf_sched *s, int n)
+{
+	uint32_t most = 0;
+	int best = 0;
+
+	for (int i = 0; i < n; i++) {
+		uint32_t colors = WF_LOAD(&wf_sched_worker(s, i)->queue.colors);
+
+		if (colors > most) {
+			most = colors;
+			best = i;
+		}
+	}
+	return best;
+}
+
+bool wf_sched_steal(struct wf_worker *w)
+{
+	struct wf_sched *s = w->sched;
+	const struct wf_policy *p = &s->policy;
+	int n = atomic_load_explicit(&s->started, memory_order_acquire);
+	bool near_first = p->steal & WF_STEAL_LOCALITY && n == s->workers && w->id < n;
+	int first = near_first ? 0 : richest(s, n);
+
+	for (int i = 0; i < n - near_first; i++) {
+		int id = near_first ? WF_LOAD(&w->order[i]) : (first + i) % n;
+		struct wf_worker *victim = wf_sched_worker(s, id);
+		bool stuck = WF_LOAD(&victim->stuck);
+
+		if (victim == w || !(stuck || p->steal & WF_STEAL_ON))
+			continue;
+		if (rob(w, victim, wf_policy_least_worth(p, stuck)))
+			return true;
+	}
+	WF_ADD_OWN(&w->counters.steal_misses, 1u);
+	return false;
+}
+
+/* Removes the record if nothing holds it; under the shard's lock. */
+static void forget_if_idle(struct wf_sched *s, struct wf_worker *self, struct wf_shard *shard,
+			   struct wf_color *c) WF_REQUIRES(shard->lock)
+{
+	if (!c->active && WF_LOAD(&c->pin) < 0 &&
+	    atomic_load_explicit(&c->readers, memory_order_acquire) == 0)
+		wf_table_remove(&s->table, shard, c, self != NULL ? &self->free_colors : NULL);
+}
+
+/* Gives up a color that w owns: into the queue if it has work, else it becomes
+ * inactive, which only the shard's lock can decide. */
+static void release(struct wf_worker *w, struct wf_color *c)
+{
+	struct wf_sched *s = w->sched;
+
+	if (c->local.head == NULL) {
+		struct wf_shard *shard = wf_table_shard(&s->table, c->id);
+
+		wf_lock_take(&shard->lock);
+		refill_locked(c);
+		if (c->local.head == NULL) {
+			c->active = false;
+			forget_if_idle(s, w, shard, c);
+			wf_lock_give(&shard->lock);
+			return;
+		}
+		wf_lock_give(&shard->lock);
+	}
+	enqueue(s, w, w, c, event_level(c->local.head));
+}
+
+static weft_event *pop(struct wf_color *c)
+{
+	weft_event *ev = c->local.head;
+
+	c->local.head = ev->next_;
+	if (ev->next_ != NULL)
+		ev->next_->prev_ = NULL;
+	else
+		c->local.tail = NULL;
+	WF_ADD_OWN(&c->local_count, -1u);
+	WF_ADD_OWN(&c->local_cost, -(uint64_t)ev->cost_);
+	return ev;
+}
+
+/* Whether readers still run, in which case the last of them owns the color from
+ * now on. An owner that sees none sees all that they did. */
+static bool readers_left(struct wf_color *c)
+{
+	if (WF_LIKELY(atomic_load_explicit(&c->readers, memory_order_acquire) == 0))
+		return false;
+	if (atomic_fetch_or(&c->readers, WF_READERS_WAITING) != 0)
+		return true;
+	WF_STORE(&c->readers, 0);
+	return false;
+}
+
+static weft_event *give_to_readers(struct wf_worker *w)
+{
+	w->current = NULL;
+	return NULL;
+}
+
+weft_event *wf_sched_take(struct wf_worker *w)
+{
+	struct wf_color *c = w->current;
+	weft_event *ev;
+
+	if (c == NULL)
+		return NULL;
+	if (c->local.head == NULL) {
+		refill(w->sched, c);
+		if (c->local.head == NULL)
+			return NULL;
+	}
+	if (WF_LIKELY(!c->local.head->shared))
+		return readers_left(c) ? give_to_readers(w) : pop(c);
+	atomic_fetch_add(&c->readers, 1);
+	ev = pop(c);
+	w->shared = true;
+	release(w, c);
+	share_surplus(w->sched, w, true);
+	return ev;
+}
+
+void wf_sched_ran(struct wf_worker *w)
+{
+	struct wf_color *c = w->current;
+	struct wf_sched *s = w->sched;
+	struct wf_shard *shard;
+	weft_color id;
+	uint32_t left;
+
+	if (WF_LIKELY(!w->shared))
+		return;
+	id = c->id;
+	w->current = NULL;
+	w->shared = false;
+	left = atomic_fetch_sub(&c->readers, 1) - 1;
+	if (left == WF_READERS_WAITING) {
+		WF_STORE(&c->readers, 0);
+		enqueue(s, w, w, c, event_level(c->local.head));
+	} else if (left == 0) {
+		/* Others may have removed the record by now: look it up again. */
+		shard = wf_table_shard(&s->table, id);
+		wf_lock_take(&shard->lock);
+		c = wf_table_find(shard, id);
+		if (c != NULL)
+			forget_if_idle(s, w, shard, c);
+		wf_lock_give(&shard->lock);
+	}
+}
+
+void wf_sched_turn_end(struct wf_worker *w)
+{
+	struct wf_color *c = w->current;
+
+	w->current = NULL;
+	if (c != NULL)
+		release(w, c);
+}
+
+int wf_sched_cancel(struct wf_worker *w, weft_event *ev)
+{
+	struct wf_color *c = w->current;
+
+	if (c == NULL || w->shared || c->id != ev->color)
+		return -EPERM;
+	if (__atomic_load_n(&ev->state_, __ATOMIC_RELAXED) == 0)
+		return -ENOENT;
+	refill(w->sched, c); /* now it can only be in the local list */
+	detach(&c->local, ev);
+	WF_ADD_OWN(&c->local_count, -1u);
+	WF_ADD_OWN(&c->local_cost, -(uint64_t)ev->cost_);
+	__atomic_store_n(&ev->state_, 0, __ATOMIC_RELAXED);
+	WF_ADD_OWN(&w->counters.cancelled, 1u);
+	return 0;
+}
+
+int wf_sched_pin(struct wf_sched *s, struct wf_worker *self, weft_color id, int worker)
+{
+	struct wf_shard *shard = wf_table_shard(&s->table, id);
+	struct wf_color *c;
+
+	wf_lock_take(&shard->lock);
+	c = wf_table_find_or_add(&s->table, shard, id,
+				 self != NULL ? &self->free_colors : NULL, false);
+	if (c != NULL) {
+		WF_STORE(&c->pin, worker);
+		forget_if_idle(s, self, shard, c);
+	}
+	wf_lock_give(&shard->lock);
+	return c != NULL ? 0 : -ENOMEM;
+}
+
+static void discard(struct wf_events *list)
+{
+	for (weft_event *ev = list->head, *next; ev != NULL; ev = next) {
+		next = ev->next_;
+		__atomic_store_n(&ev->state_, 0, __ATOMIC_RELAXED);
+	}
+}
+
+void wf_sched_discard(struct wf_color *c)
+{
+	discard(&c->local);
+	discard(&c->inbox);
+}
+
+uint64_t wf_sched_queued(const struct wf_sched *s)
+{
+	int n = atomic_load_explicit(&s->started, memory_order_acquire);
+	int64_t queued = (int64_t)WF_LOAD(&s->foreign_posted);
+
+	for (int i = 0; i < n; i++) {
+		const struct wf_counters *k = &wf_sched_worker(s, i)->counters;
+
+		queued += (int64_t)(WF_LOAD(&k->posted) - WF_LOAD(&k->run) - WF_LOAD(&k->dropped) -
+				    WF_LOAD(&k->cancelled));
+	}
+	return queued > 0 ? (uint64_t)queued : 0;
+}

@@ -1,0 +1,63 @@
+/* handler.h - how long each handler runs: measured, or told by the user.
+ *
+ * One table for the process, kept across runs: handlers are functions and do
+ * not change. Readers take no lock; writers race for averages, which only makes
+ * an average a little older.
+ */
+#ifndef WF_HANDLER_H
+#define WF_HANDLER_H
+
+#include <weft/event.h>
+
+#include "base/capacity.h"
+#include "base/compiler.h"
+
+struct wf_handler {
+	weft_fn *_Atomic fn;
+	_Atomic uint32_t ticks;   /* moving average; 0: never measured */
+	_Atomic uint32_t told;    /* by the user, in ticks; 0: measured */
+	_Atomic uint32_t penalty; /* 0 and 1: none */
+	_Atomic uint32_t samples;
+};
+
+extern struct wf_handler wf_handlers[WF_HANDLERS];
+
+enum { WF_HANDLER_PROBES = 8 };
+
+static inline unsigned wf_handler_slot(weft_fn *fn, unsigned probe)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)fn * 0x9E3779B97F4A7C15u;
+
+	return (unsigned)((hash >> 32) + probe) & (WF_HANDLERS - 1);
+}
+
+/* The handler's record, or NULL if it has none (yet). */
+static inline struct wf_handler *wf_handler_find(weft_fn *fn)
+{
+	for (unsigned i = 0; i < WF_HANDLER_PROBES; i++) {
+		struct wf_handler *h = &wf_handlers[wf_handler_slot(fn, i)];
+		weft_fn *there = WF_LOAD(&h->fn);
+
+		if (there == fn)
+			return h;
+		if (there == NULL)
+			break;
+	}
+	return NULL;
+}
+
+/* The same, made if need be; NULL if the table is full around it. */
+struct wf_handler *wf_handler_get(weft_fn *fn);
+
+/* A run of `fn` took so long. `h` is what wf_handler_find gave. */
+void wf_handler_ran(struct wf_handler *h, weft_fn *fn, uint64_t ticks);
+
+/* The average in ticks that counts: told, else measured, else 0. */
+static inline uint64_t wf_handler_ticks(const struct wf_handler *h)
+{
+	uint32_t told = WF_LOAD(&h->told);
+
+	return told ? told : WF_LOAD(&h->ticks);
+}
+
+#endif

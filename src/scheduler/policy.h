@@ -1,0 +1,116 @@
+/* policy.h - the scheduler's decisions, as plain code without locks, clocks or
+ * threads: which level a color queues in, which level is next, whether a color
+ * is worth stealing, whom to rob first, when to wake another worker, when an
+ * event is dropped. The real workers and the simulator call the same functions.
+ */
+#ifndef WF_POLICY_H
+#define WF_POLICY_H
+
+#include <weft/event.h>
+#include <weft/run.h>
+
+#include "base/compiler.h"
+
+/* Where an event comes from. CPU events, posted by handlers, run ahead of
+ * events that the kernel or a foreign thread brought: what they need is warm in
+ * the cache (libasync-mp, section 3.4). */
+enum wf_source { WF_FROM_IO, WF_FROM_CPU };
+
+enum { WF_STEAL_ON = 1, WF_STEAL_LOCALITY = 2, WF_STEAL_TIME = 4, WF_STEAL_PENALTY = 8 };
+enum { WF_STEAL_ALL = WF_STEAL_ON | WF_STEAL_LOCALITY | WF_STEAL_TIME | WF_STEAL_PENALTY };
+
+/* Levels of a worker's queue: 4 priorities, each with a lower half for I/O and
+ * an upper one for CPU events. */
+enum { WF_LEVELS = 8 };
+
+/* How much a color is worth to a thief: 0 less than the trip, then by size.
+ * Three worthy classes, as Mely has: exact order would cost a search tree. */
+enum { WF_WORTHS = 4 };
+
+struct wf_policy {
+	unsigned steal; /* WF_STEAL_ bits */
+	unsigned batch;
+	uint64_t color_depth, queue_depth, queue_delay; /* 0: none; delay in ticks */
+	uint64_t fixed_steal_cost;                      /* ticks; 0: measured */
+	_Atomic uint64_t steal_cost;                    /* ticks */
+};
+
+/* What a steal is taken to cost before the first was measured, and the bounds
+ * of belief in a measurement (a preempted thief measures nonsense). Ticks. */
+enum { WF_STEAL_COST_FIRST = 1000, WF_STEAL_COST_LEAST = 100, WF_STEAL_COST_MOST = 20000 };
+
+/* What waking a sleeping worker costs, in steals: a wake is a system call here
+ * and a context switch there. */
+enum { WF_WAKE_STEALS = 10 };
+
+/* Reads "off", "base", "all" or names joined by '+'. 0 or -EINVAL. */
+int wf_policy_parse_steal(const char *text, unsigned *flags);
+
+static inline unsigned wf_policy_level(unsigned priority, enum wf_source from)
+{
+	static const uint8_t rank[4] = {1, 0, 2, 3}; /* normal, low, high, urgent */
+
+	return rank[priority & 3] * 2u + (unsigned)from;
+}
+
+/* Picks a level among those occupied (bit mask, not 0): the highest, but every
+ * WF_SKIPS turns that passed over a lower one, the next in rotation (S3). */
+struct wf_rotation {
+	uint8_t skipped, cursor;
+};
+unsigned wf_policy_pick(struct wf_rotation *r, unsigned occupied);
+
+/* The worth of a color that has `left` ticks of work queued. */
+static inline unsigned wf_policy_worth(const struct wf_policy *p, uint64_t left)
+{
+	uint64_t cost;
+
+	if (!(p->steal & WF_STEAL_TIME))
+		return 0;
+	cost = WF_LOAD(&p->steal_cost);
+	return left <= cost ? 0 : left <= 4 * cost ? 1 : left <= 16 * cost ? 2 : 3;
+}
+
+/* The least worth that a thief takes: anything from a stuck worker and without
+ * the time heuristic, else only what is worth more than the trip (S5). */
+static inline unsigned wf_policy_least_worth(const struct wf_policy *p, bool stuck)
+{
+	return (p->steal & WF_STEAL_TIME) && !stuck ? 1 : 0;
+}
+
+/* Whether work of `left` ticks that waits for a thief is worth waking one. */
+static inline bool wf_policy_worth_waking(const struct wf_policy *p, uint64_t left)
+{
+	if (!(p->steal & WF_STEAL_ON))
+		return false;
+	return !(p->steal & WF_STEAL_TIME) || left > WF_WAKE_STEALS * WF_LOAD(&p->steal_cost);
+}
+
+/* Takes a new measurement of a steal into account. */
+void wf_policy_steal_took(struct wf_policy *p, uint64_t ticks);
+
+/* The cost to reckon for an event whose handler runs `ticks` on average. */
+static inline uint32_t wf_policy_event_cost(const struct wf_policy *p, uint64_t ticks,
+					    uint32_t penalty)
+{
+	if (penalty > 1 && (p->steal & WF_STEAL_PENALTY))
+		ticks /= penalty;
+	return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+}
+
+/* Whether an event that can be dropped shall be: because `depth` events are
+ * queued ahead of it in its color, or `queued` in the machine (at posting), or
+ * it was queued for `delay` ticks (at running). */
+static inline bool wf_policy_too_deep(const struct wf_policy *p, uint64_t depth, uint64_t queued)
+{
+	return (p->color_depth && depth >= p->color_depth) ||
+	       (p->queue_depth && queued >= p->queue_depth);
+}
+
+static inline bool wf_policy_too_late(const struct wf_policy *p, uint64_t delay)
+{
+	/* Signed: the counters of two CPUs may differ a little. */
+	return p->queue_delay && (int64_t)delay > (int64_t)p->queue_delay;
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* runtime.h - the running runtime: the machine of workers, its settings and its
+ * end. There is at most one in a process.
+ */
+#ifndef WF_RUNTIME_H
+#define WF_RUNTIME_H
+
+#include <pthread.h>
+
+#include "platform/cpus.h"
+#include "platform/topology.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/worker.h"
+
+/* Settings after defaults and environment have been filled in. */
+struct wf_settings {
+	weft_options opt;
+	unsigned steal;
+};
+
+struct wf_runtime {
+	struct wf_settings settings;
+	struct wf_sched sched;
+	struct wf_topology topology;
+	struct wf_cpus cpus;
+	bool flat; /* all CPUs in use are equally near */
+	weft_event first; /* runs the user's first function */
+	int (*fn)(void *arg);
+	void *arg;
+	int result;
+
+	_Atomic bool stopping;
+	_Atomic bool forked;      /* this is the memory of a forked child */
+	_Atomic int64_t live;     /* live things that foreign threads counted */
+	_Atomic int64_t ops;      /* the same of operations, for weft_stats */
+	_Atomic int64_t holds;    /* of weft_hold; counted in live as well */
+	_Atomic int resting;      /* stand-ins that sleep */
+	_Atomic uint64_t roused;  /* how often a sleeper was taken off the books */
+
+	/* Beginning and end. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	int out;      /* workers that left their loop */
+	bool closing; /* all are out: close the pollers */
+
+	/* The watcher (stall.c). */
+	pthread_t watcher;
+	pthread_cond_t watch;
+	bool watching, watch_end;
+	_Atomic bool watch_asleep;
+	uint64_t last_report; /* the watcher's own */
+};
+
+/* Valid while weft_run has not returned. */
+extern struct wf_runtime *wf_rt;
+
+/* Fills in settings from the struct and the environment; reports what is wrong.
+ * 0 or -EINVAL. */
+int wf_settings_read(struct wf_settings *set, const weft_options *opt);
+
+/* Makes worker `id` (memory and place in sched->worker), not its thread. */
+int wf_worker_new(struct wf_runtime *rt, int id);
+void wf_worker_free(struct wf_runtime *rt, int id);
+
+/* Fills in the worker's order of theft from where all workers are now. */
+void wf_worker_sort_victims(struct wf_worker *w);
+
+/* The life of a worker, on its own thread: open, run until the runtime stops,
+ * close. wf_worker_thread does it all for the threads that we start. */
+int wf_worker_open(struct wf_worker *w);
+void wf_worker_run(struct wf_worker *w);
+void wf_worker_close(struct wf_worker *w);
+void *wf_worker_thread(void *worker);
+void wf_worker_set_self(struct wf_worker *w);
+
+/* wf_now for the worker on its own thread, at a third of the cost; never earlier,
+ * and later by less than a microsecond. */
+uint64_t wf_worker_now(struct wf_worker *w);
+
+/* Ends sleep that came of lack of work, for the worker on its own thread. */
+void wf_worker_unpark(struct wf_worker *w);
+
+/* Asks all workers to leave. Safe in signal handlers. */
+void wf_runtime_stop(struct wf_runtime *rt);
+
+/* True, after telling everybody to stop, if nothing is left that could make
+ * work. Called by a worker about to sleep. */
+bool wf_runtime_finished(struct wf_runtime *rt);
+
+/* Whether all workers sleep. */
+bool wf_runtime_asleep(struct wf_runtime *rt);
+
+/* Something that kept the run alive has ended on a foreign thread: if all
+ * workers sleep, one must look whether that was the last. */
+void wf_runtime_look_again(struct wf_runtime *rt);
+
+/* The watcher: finds stuck workers, and sleeps when all workers sleep. */
+int wf_watch_start(struct wf_runtime *rt);
+void wf_watch_end(struct wf_runtime *rt);
+void wf_watch_wake(struct wf_runtime *rt);
+
+/* A worker came back that the watcher had found stuck. */
+void wf_stall_over(struct wf_worker *w);
+
+#endif

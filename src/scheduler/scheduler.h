@@ -1,0 +1,70 @@
+/* scheduler.h - the scheduler's door: what the layers above may use.
+ *
+ * Terms. A worker is a kernel thread that runs events. A foreign thread is any
+ * other. Live things (operations, timers, watches, lookups, held-open work) are
+ * counted: weft_run ends when nothing is queued and nothing is live.
+ */
+#ifndef WF_SCHEDULER_H
+#define WF_SCHEDULER_H
+
+#include <weft/event.h>
+#include <weft/run.h>
+
+#include "base/compiler.h"
+
+struct wf_worker;
+
+/* The worker that runs the caller, or NULL on a foreign thread. Do not keep it
+ * across a call that may switch. */
+struct wf_worker *wf_worker_self(void);
+
+/* Workers have ids from 0. Ids from wf_worker_count() on are stand-ins for
+ * stuck workers; wf_worker_by_id gives NULL for one that never ran. */
+int wf_worker_count(void);
+int wf_worker_limit(void);
+struct wf_worker *wf_worker_by_id(int id);
+int wf_worker_id(const struct wf_worker *w);
+
+/* True while the worker's thread does not come back from a handler. */
+bool wf_worker_stuck(const struct wf_worker *w);
+
+/* Wakes a parked worker; nothing happens to one that is awake. Free of races
+ * with parking: what was made visible before this call is seen by the worker
+ * before it sleeps. Any thread, between wf_enter and wf_leave. */
+void wf_worker_wake(struct wf_worker *w);
+
+/* The worker's timers. */
+struct wf_timers *wf_worker_timers(struct wf_worker *w);
+
+/* The poller's own memory for this worker. */
+void *wf_worker_poller(const struct wf_worker *w);
+void wf_worker_set_poller(struct wf_worker *w, void *poller);
+
+/* Opens the gate for a public call: 0, or -ESHUTDOWN when no runtime is
+ * running. Between wf_enter and wf_leave the runtime is not freed, even if it
+ * stops meanwhile. Free of cost on workers. */
+int wf_enter(void);
+void wf_leave(void);
+
+/* Whether the runtime is stopping; new work is refused with -ESHUTDOWN. */
+bool wf_stopping(void);
+
+/* Checks what the user put into an event: 0 or -EINVAL (function, priority,
+ * color). */
+int wf_event_check(const weft_event *ev);
+
+/* Posts an event that the user was promised: never fails. `w` is the worker
+ * where it should run for the sake of warm caches, NULL for no matter. It is an
+ * I/O event: CPU events (posted by handlers) run ahead of it. Between wf_enter
+ * and wf_leave, or on a worker; no lock above WF_RANK_COLOR may be held. */
+void wf_event_deliver(struct wf_worker *w, weft_event *ev);
+
+/* Counts live things, up or down. A thing that becomes live in one place and
+ * ends in another is no problem. Go down only after delivering. */
+void wf_live_add(int n);
+
+/* Counts for weft_stats; on a worker only. */
+void wf_count_io(struct wf_worker *w, unsigned events);
+void wf_count_ops(int change);
+
+#endif

@@ -1,0 +1,233 @@
+/* stall.c - finds workers that do not come back, and sends stand-ins.
+ *
+ * The watcher is a thread that looks at every worker's beat once in stall_ms. A
+ * worker in the same handler at two looks in a row is stuck, if it waits in the
+ * kernel or has used the CPU meanwhile; one that other programs keep off the
+ * CPU is not, and a stand-in would get no CPU either. A stuck worker's queue is open
+ * to every thief (whatever is queued, not only what is worth it), and a
+ * stand-in, a worker with a poller of its own, serves its kernel events and its
+ * timers until it is back. The watcher sleeps when all workers have slept for
+ * a while, so that an idle program has no ticks (S6).
+ *
+ * Rejected: a timer signal per worker (breaks system calls of the user), and
+ * handing the worker's identity to another thread, as Go does (a ring belongs
+ * to the thread that submitted to it).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/fault.h"
+#include "base/probe.h"
+#include "base/report.h"
+#include "platform/backtrace.h"
+#include "platform/clock.h"
+#include "scheduler/runtime.h"
+
+/* Looks in a row that find all asleep before the watcher sleeps too. */
+enum { QUIET_LOOKS = 5 };
+
+enum { STACK_TEXT = 4096 };
+
+/* At most one report in this time; weft_stats counts them all. */
+#define REPORT_EVERY_NS ((uint64_t)1000000000)
+
+static void report_stall(struct wf_worker *w, weft_fn *fn)
+{
+	char stack[STACK_TEXT];
+	const char *where = WF_LOAD(&w->running_where);
+	uint64_t now = wf_now();
+
+	if (now - wf_rt->last_report < REPORT_EVERY_NS)
+		return;
+	wf_rt->last_report = now;
+	wf_backtrace_of(WF_LOAD(&w->tid), WF_LOAD(&w->stack_low), WF_LOAD(&w->stack_high), stack,
+			sizeof stack);
+	if (WF_LOAD(&w->running) != fn)
+		return; /* it came back while we looked: the stack says nothing */
+	wf_report(WF_REPORT_STALL,
+		  "worker %d is stuck: its handler (posted at %s) runs for over %d ms; its other "
+		  "work goes on elsewhere%s",
+		  w->id, where ? where : "an internal place", wf_rt->settings.opt.stall_ms, stack);
+}
+
+/* A stand-in that rests, or NULL. */
+static struct wf_worker *find_resting(struct wf_runtime *rt)
+{
+	int n = atomic_load(&rt->sched.started);
+
+	for (int i = rt->sched.workers; i < n; i++) {
+		struct wf_worker *w = wf_sched_worker(&rt->sched, i);
+
+		if (WF_LOAD(&w->covers) < 0 && !WF_LOAD(&w->stuck))
+			return w;
+	}
+	return NULL;
+}
+
+/* Starts one more; NULL if that fails, which only makes the stall worse. */
+static struct wf_worker *start_stand_in(struct wf_runtime *rt)
+{
+	struct wf_sched *s = &rt->sched;
+	int id = atomic_load(&s->started);
+	struct wf_worker *w;
+
+	if (id >= s->limit || wf_worker_new(rt, id) < 0)
+		return NULL;
+	w = wf_sched_worker(s, id);
+	for (int i = 0; i < s->workers; i++)
+		WF_STORE(&w->order[i], i);
+	WF_STORE(&w->resting, true);
+	if (WF_FAULT(EAGAIN) || pthread_create(&w->thread, NULL, wf_worker_thread, w) != 0) {
+		wf_worker_free(rt, id);
+		return NULL;
+	}
+	pthread_mutex_lock(&rt->lock);
+	while (!w->opened)
+		pthread_cond_wait(&rt->changed, &rt->lock);
+	w->go = true;
+	if (w->open_rc == 0)
+		atomic_store(&s->started, id + 1);
+	pthread_cond_broadcast(&rt->changed);
+	pthread_mutex_unlock(&rt->lock);
+	if (w->open_rc < 0) {
+		pthread_join(w->thread, NULL);
+		wf_worker_free(rt, id);
+		return NULL;
+	}
+	return w;
+}
+
+static void cover(struct wf_runtime *rt, struct wf_worker *stuck)
+{
+	struct wf_worker *w = find_resting(rt);
+
+	if (w == NULL)
+		w = start_stand_in(rt);
+	if (w == NULL) {
+		wf_report(WF_REPORT_STALL, "no stand-in for stuck worker %d could be started",
+			  stuck->id);
+		return;
+	}
+	WF_STORE(&w->covers, stuck->id);
+	wf_worker_wake(w);
+}
+
+/* Whether the thread waits in the kernel, or has computed for half of the time
+ * since its handler was first seen. */
+static bool at_it(struct wf_runtime *rt, struct wf_worker *w)
+{
+	uint64_t used = wf_thread_cpu_ns(w->thread);
+
+	return used - w->seen_cpu >= (uint64_t)rt->settings.opt.stall_ms * 500000 ||
+	       wf_thread_waits(WF_LOAD(&w->tid));
+}
+
+/* Compares each worker's beat with the one seen last time. */
+static void look(struct wf_runtime *rt)
+{
+	int n = atomic_load(&rt->sched.started);
+
+	for (int i = 0; i < n; i++) {
+		struct wf_worker *w = wf_sched_worker(&rt->sched, i);
+		uint64_t beat = WF_LOAD(&w->beat);
+		weft_fn *fn = WF_LOAD(&w->running);
+
+		if (fn == NULL || beat != w->seen_beat) {
+			w->seen_beat = beat;
+			w->seen_cpu = wf_thread_cpu_ns(w->thread);
+			continue;
+		}
+		if (WF_LOAD(&w->stuck) || !at_it(rt, w))
+			continue;
+		atomic_store(&w->stuck, true);
+		/* It may have come back before it could see that. Either we see it
+		 * here or it sees the flag, at the latest when it parks. */
+		atomic_thread_fence(memory_order_seq_cst);
+		if (WF_LOAD(&w->running) == NULL || WF_LOAD(&w->beat) != beat) {
+			atomic_store(&w->stuck, false);
+			continue;
+		}
+		WF_PROBE1(stall, w->id);
+		atomic_fetch_add(&w->stalls, 1);
+		cover(rt, w);
+		report_stall(w, fn);
+	}
+}
+
+void wf_stall_over(struct wf_worker *w)
+{
+	atomic_store(&w->stuck, false);
+	WF_PROBE1(stall_over, w->id);
+}
+
+static struct timespec next_look(struct wf_runtime *rt)
+{
+	uint64_t at = wf_now() + (uint64_t)rt->settings.opt.stall_ms * 1000000;
+
+	return (struct timespec){.tv_sec = (time_t)(at / 1000000000),
+				 .tv_nsec = (long)(at % 1000000000)};
+}
+
+static void *watch(void *arg)
+{
+	struct wf_runtime *rt = arg;
+	int quiet = 0;
+
+	wf_thread_name("weft-watch");
+	pthread_mutex_lock(&rt->lock);
+	while (!rt->watch_end) {
+		struct timespec at = next_look(rt);
+
+		if (quiet >= QUIET_LOOKS) {
+			/* Workers look at the flag after they said that they are up. */
+			atomic_store(&rt->watch_asleep, true);
+			if (wf_runtime_asleep(rt))
+				pthread_cond_wait(&rt->watch, &rt->lock);
+			atomic_store(&rt->watch_asleep, false);
+			quiet = 0;
+			continue;
+		}
+		pthread_cond_timedwait(&rt->watch, &rt->lock, &at);
+		if (rt->watch_end)
+			break;
+		quiet = wf_runtime_asleep(rt) ? quiet + 1 : 0;
+		pthread_mutex_unlock(&rt->lock);
+		look(rt);
+		pthread_mutex_lock(&rt->lock);
+	}
+	pthread_mutex_unlock(&rt->lock);
+	return NULL;
+}
+
+int wf_watch_start(struct wf_runtime *rt)
+{
+	int rc;
+
+	if (rt->settings.opt.stall_ms < 0)
+		return 0;
+	wf_backtrace_init();
+	rc = WF_FAULT(EAGAIN);
+	if (rc == 0)
+		rc = -pthread_create(&rt->watcher, NULL, watch, rt);
+	rt->watching = rc == 0;
+	return rc;
+}
+
+void wf_watch_wake(struct wf_runtime *rt)
+{
+	pthread_mutex_lock(&rt->lock);
+	pthread_cond_signal(&rt->watch);
+	pthread_mutex_unlock(&rt->lock);
+}
+
+void wf_watch_end(struct wf_runtime *rt)
+{
+	if (!rt->watching)
+		return;
+	pthread_mutex_lock(&rt->lock);
+	rt->watch_end = true;
+	pthread_cond_signal(&rt->watch);
+	pthread_mutex_unlock(&rt->lock);
+	pthread_join(rt->watcher, NULL);
+}

@@ -1,0 +1,219 @@
+/* stats.c - counters and dumps for people who want to see what is going on. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/report.h"
+#include "platform/clock.h"
+#include "scheduler/handler.h"
+#include "scheduler/poller.h"
+#include "scheduler/runtime.h"
+
+static const char *_Atomic class_names[WEFT_CLASSES] = {
+	[WEFT_CLASS_CHOSEN] = "chosen",
+	[WEFT_CLASS_FRESH] = "fresh",
+};
+
+int weft_class_name(int color_class, const char *name)
+{
+	if (color_class < 0 || color_class >= WEFT_CLASSES)
+		return -EINVAL;
+	atomic_store(&class_names[color_class], name);
+	return 0;
+}
+
+static void read_worker(struct wf_worker *w, weft_worker_stats *out)
+{
+	const struct wf_counters *k = &w->counters;
+
+	*out = (weft_worker_stats){
+		.posted = WF_LOAD(&k->posted),
+		.run = WF_LOAD(&k->run),
+		.dropped = WF_LOAD(&k->dropped),
+		.turns = WF_LOAD(&k->turns),
+		.steals = WF_LOAD(&k->steals),
+		.steal_misses = WF_LOAD(&k->steal_misses),
+		.parks = WF_LOAD(&k->parks),
+		.wakes = WF_LOAD(&k->wakes),
+		.polls = WF_LOAD(&k->polls),
+		.io_events = WF_LOAD(&k->io_events),
+		.timers_fired = WF_LOAD(&k->timers_fired),
+		.stalls = WF_LOAD(&w->stalls),
+		.busy_ns = wf_ticks_to_ns(WF_LOAD(&k->busy_ticks)),
+		.colors = WF_LOAD(&w->queue.colors),
+		.timers = WF_LOAD(&w->timers.count),
+		.cpu = WF_LOAD(&w->cpu),
+		.parked = WF_LOAD(&w->parked) != WF_AWAKE,
+		.stuck = WF_LOAD(&w->stuck),
+		.spare = w->id >= w->sched->workers,
+	};
+	for (int i = 0; i < WEFT_CLASSES; i++) {
+		out->classes[i].run = WF_LOAD(&k->classes[i].run);
+		out->classes[i].dropped = WF_LOAD(&k->classes[i].dropped);
+		out->classes[i].stolen = WF_LOAD(&k->classes[i].stolen);
+	}
+}
+
+static void read_all(struct wf_runtime *rt, weft_stats_all *all)
+{
+	int64_t ops = atomic_load(&rt->ops);
+
+	for (int i = 0; i < atomic_load(&rt->sched.started); i++)
+		ops += WF_LOAD(&wf_sched_worker(&rt->sched, i)->ops);
+	*all = (weft_stats_all){
+		.workers = atomic_load(&rt->sched.started),
+		.io = wf_pollers.name(),
+		.steal = rt->settings.opt.steal,
+		.steal_cost_ns = wf_ticks_to_ns(WF_LOAD(&rt->sched.policy.steal_cost)),
+		.posted_foreign = WF_LOAD(&rt->sched.foreign_posted),
+		.queued = wf_sched_queued(&rt->sched),
+		.ops = ops > 0 ? (uint64_t)ops : 0,
+	};
+	wf_pollers.offload_stats(&all->offload_run, &all->offload_threads, &all->offload_queued);
+}
+
+int weft_stats(weft_stats_all *all, weft_worker_stats *workers, int max)
+{
+	int n, rc = wf_enter();
+
+	if (rc < 0)
+		return rc;
+	if (all != NULL)
+		read_all(wf_rt, all);
+	n = atomic_load(&wf_rt->sched.started);
+	if (workers == NULL || max < 0)
+		max = 0;
+	for (int i = 0; i < n && i < max; i++)
+		read_worker(wf_sched_worker(&wf_rt->sched, i), &workers[i]);
+	wf_leave();
+	return n < max ? n : max;
+}
+
+/* Text for a descriptor, gathered in a buffer. */
+struct writer {
+	int fd;
+	int rc;
+	size_t used;
+	char text[4096];
+};
+
+static void flush(struct writer *out)
+{
+	size_t done = 0;
+
+	while (out->rc == 0 && done < out->used) {
+		ssize_t n = write(out->fd, out->text + done, out->used - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (n < 0 && errno != EINTR)
+			out->rc = -errno;
+	}
+	out->used = 0;
+}
+
+static void WF_PRINTF(2, 3) put(struct writer *out, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	if ((size_t)n >= sizeof line)
+		n = sizeof line - 1;
+	if (out->used + (size_t)n > sizeof out->text)
+		flush(out);
+	memcpy(out->text + out->used, line, (size_t)n);
+	out->used += (size_t)n;
+}
+
+static void dump_worker(struct writer *out, struct wf_worker *w)
+{
+	weft_worker_stats st;
+	weft_fn *fn = WF_LOAD(&w->running);
+	const char *where = WF_LOAD(&w->running_where);
+
+	read_worker(w, &st);
+	put(out, "%s %d on cpu %d: %s", st.spare ? "stand-in" : "worker", w->id, st.cpu,
+	    st.stuck ? "stuck" : st.parked ? "asleep" : "awake");
+	if (fn != NULL)
+		put(out, ", runs handler %p posted at %s", (void *)fn, where ? where : "(internal)");
+	put(out, "\n  events: %llu run, %llu dropped, %llu posted, %llu turns; queued: %u colors\n",
+	    (unsigned long long)st.run, (unsigned long long)st.dropped,
+	    (unsigned long long)st.posted, (unsigned long long)st.turns, st.colors);
+	put(out, "  steals: %llu, misses %llu; parks %llu, wakes %llu, stalls %llu\n",
+	    (unsigned long long)st.steals, (unsigned long long)st.steal_misses,
+	    (unsigned long long)st.parks, (unsigned long long)st.wakes,
+	    (unsigned long long)st.stalls);
+	put(out, "  kernel: %llu polls, %llu events; timers: %u started, %llu fired\n",
+	    (unsigned long long)st.polls, (unsigned long long)st.io_events, st.timers,
+	    (unsigned long long)st.timers_fired);
+	for (int i = 0; i < WEFT_CLASSES; i++) {
+		const weft_class_stats *c = &st.classes[i];
+		const char *name = atomic_load(&class_names[i]);
+
+		if (c->run + c->dropped + c->stolen != 0)
+			put(out, "  class %d %s: %llu run, %llu dropped, %llu stolen\n", i,
+			    name ? name : "", (unsigned long long)c->run,
+			    (unsigned long long)c->dropped, (unsigned long long)c->stolen);
+	}
+}
+
+static void dump_handlers(struct writer *out)
+{
+	for (unsigned i = 0; i < WF_HANDLERS; i++) {
+		struct wf_handler *h = &wf_handlers[i];
+		weft_fn *fn = WF_LOAD(&h->fn);
+
+		if (fn != NULL)
+			put(out, "handler %p: %llu ns%s, penalty %u, %u samples\n", (void *)fn,
+			    (unsigned long long)wf_ticks_to_ns(wf_handler_ticks(h)),
+			    WF_LOAD(&h->told) ? " (told)" : "",
+			    WF_LOAD(&h->penalty) ? WF_LOAD(&h->penalty) : 1, WF_LOAD(&h->samples));
+	}
+}
+
+int weft_dump(int fd)
+{
+	struct writer out = {.fd = fd};
+	weft_stats_all all;
+	int rc = wf_enter();
+
+	if (rc < 0)
+		return rc;
+	read_all(wf_rt, &all);
+	put(&out, "weft: %d workers, io %s, steal %s (costs %llu ns), %llu events queued, "
+		  "%llu operations\n",
+	    wf_rt->sched.workers, all.io, all.steal, (unsigned long long)all.steal_cost_ns,
+	    (unsigned long long)all.queued, (unsigned long long)all.ops);
+	put(&out, "offload: %u threads, %u queued, %llu calls done\n", all.offload_threads,
+	    all.offload_queued, (unsigned long long)all.offload_run);
+	for (int i = 0; i < all.workers; i++)
+		dump_worker(&out, wf_sched_worker(&wf_rt->sched, i));
+	dump_handlers(&out);
+	flush(&out);
+	wf_leave();
+	return out.rc;
+}
+
+static weft_report_fn *_Atomic report_fn;
+
+static void forward(int kind, const char *text, void *arg)
+{
+	weft_report_fn *fn = atomic_load(&report_fn);
+
+	if (fn != NULL)
+		fn((enum weft_report_kind)kind, text, arg);
+}
+
+void weft_on_report(weft_report_fn *fn, void *arg)
+{
+	atomic_store(&report_fn, fn);
+	wf_report_to(fn != NULL ? forward : NULL, arg);
+}

@@ -1,0 +1,81 @@
+/* wheel.h - a hierarchical timing wheel: add, remove and fire in O(1).
+ *
+ * Terms. A tick is 2^WF_WHEEL_GRAIN ns. A timer belongs to the first tick that
+ * begins at or after its `when`, so it never fires early, and late by less than
+ * one tick. A level has 64 slots; a slot of level L spans 64^L ticks.
+ *
+ * A timer's place follows from its tick and the wheel's: the highest base-64
+ * digit in which they differ is its level, and its tick's digit there is its
+ * slot. So, W1: all timers of one level come before all of the next, and within
+ * a level a lower slot comes first. The earliest is found by two bit scans,
+ * whatever the distance: nothing ticks while nothing is due (S6).
+ *
+ * When the wheel reaches a slot of a higher level, its timers are placed anew,
+ * lower: at most once for each level, hence O(1). That too is counted in the
+ * budget of wf_wheel_expire, so that a full slot does not hold a lock for long.
+ *
+ * Timers of one tick fire in the order they were added.
+ *
+ * A slot has four lanes, by the tick's lowest bits, so that timers of one tick
+ * share one. Placing a slot anew walks the lanes side by side: a million timers
+ * are not in the cache, and four lists are fetched in the time of one.
+ *
+ * Rejected: a heap (O(log n), and a million timers miss the cache at each step);
+ * exact order within a tick (costs a sort, and waking from sleep is coarser).
+ *
+ * No locks, no clock: the owner brings both. Of the timer it uses when, level_,
+ * slot_, next_ and prev_.
+ */
+#ifndef WF_WHEEL_H
+#define WF_WHEEL_H
+
+#include <weft/time.h>
+
+#include "base/compiler.h"
+
+/* 16 us. Nine levels of six bits are then more than a 64-bit time needs. */
+#define WF_WHEEL_GRAIN 14
+#define WF_WHEEL_BITS 6
+#define WF_WHEEL_LEVELS 9
+#define WF_WHEEL_SLOTS (1 << WF_WHEEL_BITS)
+
+#define WF_WHEEL_LANES 4
+
+struct wf_wheel_slot {
+	/* Rings by next_ and prev_; first->prev_ is the last. */
+	weft_timer *first[WF_WHEEL_LANES];
+	uint64_t soonest; /* no timer here has an earlier tick; set if any is here */
+};
+
+struct wf_wheel {
+	uint64_t tick;                      /* no timer has an earlier one */
+	uint32_t levels;                    /* bit L: level L has timers */
+	uint64_t occupied[WF_WHEEL_LEVELS]; /* bit s: slot s has timers */
+	/* The slot that is being placed anew; level 0: none is. */
+	uint8_t moving_level, moving_slot;
+	struct wf_wheel_slot slot[WF_WHEEL_LEVELS][WF_WHEEL_SLOTS];
+};
+
+void wf_wheel_init(struct wf_wheel *w, uint64_t now);
+
+/* Adds a timer that is in no wheel; t->when may be in the past. */
+void wf_wheel_add(struct wf_wheel *w, weft_timer *t);
+
+/* Removes a timer that is in this wheel. */
+void wf_wheel_remove(struct wf_wheel *w, weft_timer *t);
+
+/* Gives a timer in this wheel another time. A later one costs nothing now: it
+ * stays where it is, and is placed anew when that time comes. */
+void wf_wheel_move(struct wf_wheel *w, weft_timer *t, uint64_t when);
+
+/* Takes out timers that are due at `now`, in order of their ticks, as a list by
+ * next_. Stops after `budget` steps (a timer fired or placed anew): more may be
+ * due as long as wf_wheel_next() <= now, even if the list is empty. */
+weft_timer *wf_wheel_expire(struct wf_wheel *w, uint64_t now, unsigned budget);
+
+/* When to call wf_wheel_expire next; UINT64_MAX: no timer is there. Exact for
+ * the earliest timer, unless an earlier one was removed or moved: then it may be
+ * too early. */
+uint64_t wf_wheel_next(const struct wf_wheel *w);
+
+#endif

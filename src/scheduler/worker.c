@@ -1,0 +1,593 @@
+/* worker.c - what a worker does all day: a turn for a color, a look at the
+ * kernel, a theft, sleep.
+ *
+ * Sleep and wake (S6). A worker that found nothing says so (`parked`), looks
+ * once more at all that could have come meanwhile, and only then sleeps in its
+ * poller. Whoever gives it work makes the work visible first and then looks at
+ * `parked`. The two full barriers mean that one of them sees the other.
+ * Whoever turns `parked` off, the sleeper or the waker, takes it off the count
+ * of idle workers.
+ */
+#include "scheduler/worker.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/probe.h"
+#include "base/report.h"
+#include "platform/backtrace.h"
+#include "platform/clock.h"
+#include "scheduler/handler.h"
+#include "scheduler/poller.h"
+#include "scheduler/runtime.h"
+
+/* Longest time between two looks at the kernel while there is work, and how
+ * often a stand-in looks at the poller of the stuck worker it serves. */
+#define POLL_EVERY_NS ((uint64_t)50000)
+#define COVER_EVERY_NS ((int64_t)1000000)
+
+/* For so long the two clocks are taken to go alike. */
+#define CLOCKS_AGREE_NS ((uint64_t)1000000)
+
+/* Measure every so many runs of a handler, once its time is roughly known. */
+enum { SAMPLE_EVERY = 8, SAMPLES_FIRST = 16 };
+
+static _Thread_local struct wf_worker *self_worker
+	__attribute__((tls_model("initial-exec")));
+
+struct wf_worker *wf_worker_self(void)
+{
+	return self_worker;
+}
+
+void wf_worker_set_self(struct wf_worker *w)
+{
+	self_worker = w;
+}
+
+static struct wf_runtime *runtime(struct wf_worker *w)
+{
+	return WF_CONTAINER(w->sched, struct wf_runtime, sched);
+}
+
+static bool stopping(struct wf_worker *w)
+{
+	return WF_LOAD(&runtime(w)->stopping);
+}
+
+int wf_worker_count(void)
+{
+	return wf_rt->sched.workers;
+}
+
+int wf_worker_limit(void)
+{
+	return wf_rt->sched.limit;
+}
+
+struct wf_worker *wf_worker_by_id(int id)
+{
+	return wf_sched_worker(&wf_rt->sched, id);
+}
+
+int wf_worker_id(const struct wf_worker *w)
+{
+	return w->id;
+}
+
+bool wf_worker_stuck(const struct wf_worker *w)
+{
+	return WF_LOAD(&w->stuck);
+}
+
+void *wf_worker_poller(const struct wf_worker *w)
+{
+	return w->poller;
+}
+
+void wf_worker_set_poller(struct wf_worker *w, void *poller)
+{
+	w->poller = poller;
+}
+
+struct wf_timers *wf_worker_timers(struct wf_worker *w)
+{
+	return &w->timers;
+}
+
+void wf_count_io(struct wf_worker *w, unsigned events)
+{
+	WF_ADD_OWN(&w->counters.io_events, events);
+}
+
+/* Counts up or down on the caller's own share, so that no line is contended;
+ * only the sum over all workers means something. */
+void wf_count_ops(int change)
+{
+	if (self_worker != NULL)
+		WF_ADD_OWN(&self_worker->ops, change);
+	else
+		atomic_fetch_add_explicit(&wf_rt->ops, change, memory_order_relaxed);
+}
+
+void wf_live_add(int n)
+{
+	struct wf_worker *w = self_worker;
+
+	if (w == NULL) {
+		atomic_fetch_add(&wf_rt->live, n);
+		if (n < 0)
+			wf_runtime_look_again(wf_rt);
+		return;
+	}
+	wf_worker_unpark(w);
+	atomic_store_explicit(&w->live, WF_LOAD(&w->live) + n, memory_order_release);
+}
+
+/* Running */
+
+/* What the user's function is, run or drop; the event is the user's own again
+ * once this has returned. */
+static weft_fn *open_event(struct wf_worker *w, weft_event *ev, void **arg)
+{
+	const struct wf_policy *p = &w->sched->policy;
+	unsigned class = wf_color_class(ev->color);
+	weft_fn *fn = ev->run;
+
+	*arg = ev->arg;
+	if (WF_UNLIKELY(ev->drop != NULL) &&
+	    (ev->flags_ & WF_EVENT_DROPPED ||
+	     (p->queue_delay && wf_policy_too_late(p, wf_ticks() - ev->posted_)))) {
+		fn = ev->drop;
+		WF_PROBE2(drop, w->id, ev->color);
+		WF_ADD_OWN(&w->counters.dropped, 1u);
+		WF_ADD_OWN(&w->counters.classes[class].dropped, 1u);
+	} else {
+		WF_ADD_OWN(&w->counters.run, 1u);
+		WF_ADD_OWN(&w->counters.classes[class].run, 1u);
+	}
+	WF_STORE(&w->running_where, ev->where_);
+	if (ev->flags_ & WF_EVENT_POOLED)
+		wf_pool_put(&w->sched->events, &w->free_events, ev);
+	else
+		__atomic_store_n(&ev->state_, 0, __ATOMIC_RELEASE);
+	return fn;
+}
+
+static void run_event(struct wf_worker *w, weft_event *ev)
+{
+	void *arg;
+	weft_fn *fn = open_event(w, ev, &arg);
+	struct wf_handler *h = wf_handler_find(fn);
+	bool known = h != NULL && WF_LOAD(&h->samples) >= SAMPLES_FIRST;
+	bool sample = !known || ++w->since_sample >= SAMPLE_EVERY;
+	uint64_t began = sample ? wf_ticks() : 0;
+
+	WF_PROBE2(run, w->id, fn);
+	WF_ADD_OWN(&w->beat, 1u);
+	WF_STORE(&w->running, fn);
+	fn(arg);
+	WF_STORE(&w->running, NULL);
+	if (WF_UNLIKELY(WF_LOAD(&w->stuck)))
+		wf_stall_over(w);
+	if (sample) {
+		uint64_t took = wf_ticks() - began;
+
+		took -= took < wf_clock_rate.reading ? took : wf_clock_rate.reading;
+		w->since_sample = 0;
+		wf_handler_ran(h, fn, took);
+		WF_ADD_OWN(&w->counters.busy_ticks, known ? took * SAMPLE_EVERY : took);
+	}
+}
+
+/* A turn: up to a batch of events of the color that w owns (S3). */
+static void turn(struct wf_worker *w)
+{
+	unsigned batch = w->sched->policy.batch;
+
+	for (unsigned i = 0; i < batch; i++) {
+		weft_event *ev = wf_sched_take(w);
+
+		if (ev == NULL)
+			break;
+		run_event(w, ev);
+		if (WF_UNLIKELY(stopping(w)) && WF_LOAD(&runtime(w)->forked))
+			return; /* any lock may be held by a thread that is not here */
+		wf_sched_ran(w);
+		if (WF_UNLIKELY(stopping(w)))
+			break;
+	}
+	wf_sched_turn_end(w);
+}
+
+/* Looking at the kernel */
+
+/* A stand-in does the rounds of the worker that it covers, until that is back;
+ * then it rests: it keeps its own operations going but takes no more work. */
+static void serve_stuck(struct wf_worker *w)
+{
+	int id = WF_LOAD(&w->covers);
+	struct wf_worker *stuck;
+
+	if (WF_LIKELY(id < 0))
+		return;
+	stuck = wf_sched_worker(w->sched, id);
+	WF_STORE(&w->resting, !WF_LOAD(&stuck->stuck));
+	if (WF_LOAD(&w->resting)) {
+		WF_STORE(&w->covers, -1);
+		return;
+	}
+	wf_timers_run(stuck, w, wf_now());
+	wf_pollers.serve(w, stuck);
+	wf_sched_rescue(w, stuck);
+}
+
+static void read_clocks(struct wf_worker *w)
+{
+	w->last_poll_ns = wf_now();
+	w->last_poll = wf_ticks();
+}
+
+uint64_t wf_worker_now(struct wf_worker *w)
+{
+	uint64_t ns = wf_ticks_to_ns(wf_ticks() - w->last_poll);
+
+	if (WF_UNLIKELY(ns > CLOCKS_AGREE_NS)) {
+		read_clocks(w);
+		ns = 0;
+	}
+	/* The rate of ticks is known to 1 in 10,000: a timer must not be early. */
+	return w->last_poll_ns + ns + ns / 4096;
+}
+
+static void poll_kernel(struct wf_worker *w, int64_t wait_ns)
+{
+	WF_ADD_OWN(&w->counters.polls, 1u);
+	wf_pollers.poll(w, wait_ns);
+	read_clocks(w);
+}
+
+static void run_timers(struct wf_worker *w)
+{
+	uint64_t next = WF_LOAD(&w->timers.next);
+	uint64_t now;
+
+	if (next == UINT64_MAX)
+		return;
+	now = wf_now();
+	if (next <= now)
+		WF_ADD_OWN(&w->counters.timers_fired, wf_timers_run(w, w, now));
+}
+
+/* While there is work: the kernel gets a look every few turns, and soon even
+ * when turns are long. */
+static void poll_if_due(struct wf_worker *w, unsigned *turns, uint64_t poll_ticks)
+{
+	if (WF_UNLIKELY(stopping(w)))
+		return; /* in a forked child there may be no kernel to look at */
+	if (++*turns < WF_TURNS_PER_POLL && wf_ticks() - w->last_poll < poll_ticks)
+		return;
+	*turns = 0;
+	run_timers(w);
+	serve_stuck(w);
+	poll_kernel(w, 0);
+}
+
+/* Sleeping and waking */
+
+/* Takes a sleeper off the books; false if it is not one (any more). */
+static bool rouse(struct wf_worker *w)
+{
+	unsigned was = WF_LOAD(&w->parked);
+
+	if (was == WF_AWAKE)
+		return false;
+	was = atomic_exchange(&w->parked, WF_AWAKE);
+	if (was == WF_AWAKE)
+		return false;
+	atomic_fetch_add(&runtime(w)->roused, 1);
+	atomic_fetch_sub(was == WF_PARKED ? &w->sched->idle : &runtime(w)->resting, 1);
+	return true;
+}
+
+/* The watcher sleeps with the workers: somebody is up now. */
+static void tell_watcher(struct wf_worker *w)
+{
+	if (WF_UNLIKELY(atomic_load(&runtime(w)->watch_asleep)))
+		wf_watch_wake(runtime(w));
+}
+
+void wf_worker_unpark(struct wf_worker *w)
+{
+	if (WF_UNLIKELY(rouse(w)))
+		tell_watcher(w);
+}
+
+static void wake_roused(struct wf_worker *w)
+{
+	if (self_worker != NULL)
+		WF_ADD_OWN(&self_worker->counters.wakes, 1u);
+	WF_PROBE1(wake, w->id);
+	wf_pollers.wake(w);
+	tell_watcher(w);
+}
+
+void wf_worker_wake(struct wf_worker *w)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (rouse(w))
+		wake_roused(w);
+}
+
+void wf_runtime_stop(struct wf_runtime *rt)
+{
+	int n;
+
+	atomic_store(&rt->stopping, true);
+	n = atomic_load(&rt->sched.started);
+	for (int i = 0; i < n; i++) {
+		struct wf_worker *w = wf_sched_worker(&rt->sched, i);
+
+		if (rouse(w))
+			wf_pollers.wake(w);
+	}
+}
+
+void wf_sched_wake_thief(struct wf_worker *w)
+{
+	struct wf_sched *s = w->sched;
+	int others = w->id < s->workers ? s->workers - 1 : s->workers;
+	int none = 0;
+
+	if (!atomic_compare_exchange_strong(&s->searching, &none, 1))
+		return;
+	for (int i = 0; i < others; i++) {
+		struct wf_worker *t = wf_sched_worker(s, WF_LOAD(&w->order[i]));
+
+		if (!rouse(t))
+			continue;
+		__atomic_store_n(&t->searching, true, __ATOMIC_RELEASE);
+		wake_roused(t);
+		return;
+	}
+	atomic_store(&s->searching, 0);
+}
+
+static bool stop_searching(struct wf_worker *w)
+{
+	if (!__atomic_load_n(&w->searching, __ATOMIC_ACQUIRE))
+		return false;
+	__atomic_store_n(&w->searching, false, __ATOMIC_RELAXED);
+	atomic_store(&w->sched->searching, 0);
+	return true;
+}
+
+/* Whether somebody has what this worker would steal. */
+static bool loot_in_sight(struct wf_worker *w)
+{
+	struct wf_sched *s = w->sched;
+	int n = atomic_load_explicit(&s->started, memory_order_acquire);
+
+	for (int i = 0; i < n; i++) {
+		struct wf_worker *v = wf_sched_worker(s, i);
+		bool stuck = WF_LOAD(&v->stuck);
+
+		if (v != w && (stuck || s->policy.steal & WF_STEAL_ON) &&
+		    WF_LOAD(&v->queue.worths) >> wf_policy_least_worth(&s->policy, stuck) != 0)
+			return true;
+	}
+	return false;
+}
+
+static int64_t sleep_time(struct wf_worker *w)
+{
+	uint64_t next = WF_LOAD(&w->timers.next);
+	uint64_t now;
+	int64_t wait = -1;
+
+	if (next != UINT64_MAX) {
+		now = wf_now();
+		wait = next > now ? (int64_t)(next - now) : 0;
+	}
+	if (WF_LOAD(&w->covers) >= 0 && (wait < 0 || wait > COVER_EVERY_NS))
+		wait = COVER_EVERY_NS;
+	return wait;
+}
+
+void wf_worker_sort_victims(struct wf_worker *w)
+{
+	int n = w->sched->workers;
+	int cpus[WF_WORKERS_MAX], order[WF_WORKERS_MAX];
+
+	for (int i = 0; i < n; i++)
+		cpus[i] = WF_LOAD(&wf_sched_worker(w->sched, i)->cpu);
+	wf_topology_order(&runtime(w)->topology, cpus, n, w->id, order);
+	for (int i = 0; i < n - 1; i++)
+		WF_STORE(&w->order[i], order[i]);
+}
+
+/* Workers are not bound to CPUs: threads that the user starts from a handler
+ * would inherit that. So a worker looks where the kernel has put it, and on a
+ * machine with near and far CPUs sorts its victims anew when it was moved. */
+static void note_cpu(struct wf_worker *w)
+{
+	int cpu = sched_getcpu();
+
+	if (cpu < 0 || cpu == WF_LOAD(&w->cpu))
+		return;
+	WF_STORE(&w->cpu, cpu);
+	if (!runtime(w)->flat && w->id < w->sched->workers)
+		wf_worker_sort_victims(w);
+}
+
+static void park(struct wf_worker *w)
+{
+	bool resting = WF_LOAD(&w->resting);
+
+	atomic_fetch_add(resting ? &runtime(w)->resting : &w->sched->idle, 1);
+	atomic_store(&w->parked, resting ? WF_RESTING : WF_PARKED);
+	atomic_thread_fence(memory_order_seq_cst); /* the loads below are relaxed */
+	stop_searching(w);
+	if (WF_UNLIKELY(WF_LOAD(&w->stuck)))
+		wf_stall_over(w); /* the watcher's verdict came just after the handler's end */
+	if (WF_LOAD(&w->queue.colors) == 0 && !stopping(w) && (resting || !loot_in_sight(w)) &&
+	    !wf_runtime_finished(runtime(w))) {
+		WF_ADD_OWN(&w->counters.parks, 1u);
+		WF_PROBE1(park, w->id);
+		poll_kernel(w, sleep_time(w));
+		note_cpu(w);
+	}
+	wf_worker_unpark(w);
+}
+
+static bool steal(struct wf_worker *w)
+{
+	if (WF_LOAD(&w->resting) || !wf_sched_steal(w))
+		return false;
+	/* One thief has found work: there may be enough for another. */
+	if (stop_searching(w) && WF_LOAD(&w->sched->idle) > 0 && loot_in_sight(w))
+		wf_sched_wake_thief(w);
+	return true;
+}
+
+static void loop(struct wf_worker *w)
+{
+	uint64_t poll_ticks = wf_ns_to_ticks(POLL_EVERY_NS);
+	unsigned turns = 0;
+
+	read_clocks(w);
+	while (!stopping(w)) {
+		if (wf_sched_next(w)) {
+			stop_searching(w);
+			turn(w);
+			poll_if_due(w, &turns, poll_ticks);
+			continue;
+		}
+		run_timers(w);
+		serve_stuck(w);
+		if (WF_LOAD(&w->queue.colors) != 0)
+			continue;
+		if (steal(w)) {
+			turn(w);
+			poll_if_due(w, &turns, poll_ticks);
+			continue;
+		}
+		park(w);
+	}
+	stop_searching(w);
+}
+
+/* Beginning and end */
+
+int wf_worker_open(struct wf_worker *w)
+{
+	uintptr_t low, high;
+
+	self_worker = w;
+	wf_backtrace_stack(&low, &high);
+	WF_STORE(&w->stack_low, low);
+	WF_STORE(&w->stack_high, high);
+	WF_STORE(&w->tid, (int)syscall(SYS_gettid));
+	return wf_pollers.open(w);
+}
+
+void wf_worker_run(struct wf_worker *w)
+{
+	loop(w);
+}
+
+void wf_worker_close(struct wf_worker *w)
+{
+	wf_pollers.close(w);
+	self_worker = NULL;
+}
+
+/* Tells the starter how opening went, and waits for its word to go. */
+static void report_for_work(struct wf_worker *w, int rc)
+{
+	struct wf_runtime *rt = runtime(w);
+
+	pthread_mutex_lock(&rt->lock);
+	w->open_rc = rc;
+	w->opened = true;
+	pthread_cond_broadcast(&rt->changed);
+	while (!w->go)
+		pthread_cond_wait(&rt->changed, &rt->lock);
+	pthread_mutex_unlock(&rt->lock);
+}
+
+/* Nobody runs handlers any more when the last one has passed here. */
+static void wait_for_all_out(struct wf_worker *w)
+{
+	struct wf_runtime *rt = runtime(w);
+
+	pthread_mutex_lock(&rt->lock);
+	rt->out++;
+	pthread_cond_broadcast(&rt->changed);
+	while (!rt->closing)
+		pthread_cond_wait(&rt->changed, &rt->lock);
+	pthread_mutex_unlock(&rt->lock);
+}
+
+void *wf_worker_thread(void *worker)
+{
+	struct wf_worker *w = worker;
+	char name[16];
+	int rc;
+
+	snprintf(name, sizeof name, "weft-%d", w->id);
+	wf_thread_name(name);
+	rc = wf_worker_open(w);
+	report_for_work(w, rc);
+	if (rc == 0) {
+		wf_worker_run(w);
+		if (WF_LOAD(&runtime(w)->forked)) {
+			wf_report(WF_REPORT_MISUSE, "a forked child went on into the runtime: "
+						    "call exec or _exit in the child");
+			_exit(EXIT_FAILURE);
+		}
+		wait_for_all_out(w);
+		wf_worker_close(w);
+	}
+	return NULL;
+}
+
+int wf_worker_new(struct wf_runtime *rt, int id)
+{
+	struct wf_sched *s = &rt->sched;
+	struct wf_worker *w = wf_new_aligned(sizeof *w);
+	int n = rt->cpus.in_mask;
+
+	if (w == NULL)
+		return -ENOMEM;
+	w->order = wf_new_array((size_t)s->workers, sizeof *w->order);
+	if (w->order == NULL) {
+		free(w);
+		return -ENOMEM;
+	}
+	w->sched = s;
+	w->id = id;
+	atomic_init(&w->cpu, rt->cpus.cpu[id % n]);
+	wf_runq_init(&w->queue);
+	wf_timers_init(&w->timers, wf_now());
+	atomic_init(&w->covers, -1);
+	atomic_store(&s->worker[id], w);
+	return 0;
+}
+
+void wf_worker_free(struct wf_runtime *rt, int id)
+{
+	struct wf_worker *w = wf_sched_worker(&rt->sched, id);
+
+	if (w == NULL)
+		return;
+	wf_timers_fini(&w->timers);
+	free(w->order);
+	free(w);
+	atomic_store(&rt->sched.worker[id], NULL);
+}

@@ -1,0 +1,100 @@
+/* worker.h - one worker, and the machine of all of them. */
+#ifndef WF_WORKER_H
+#define WF_WORKER_H
+
+#include <pthread.h>
+
+#include <weft/observe.h>
+#include <weft/run.h>
+
+#include "scheduler/color.h"
+#include "scheduler/policy.h"
+#include "scheduler/runq.h"
+#include "scheduler/timer.h"
+
+/* Counters that the worker writes and anybody reads. */
+struct wf_counters {
+	_Atomic uint64_t posted, run, dropped, turns, steals, steal_misses, parks, wakes, polls;
+	_Atomic uint64_t io_events, timers_fired, busy_ticks, cancelled;
+	struct {
+		_Atomic uint64_t run, dropped, stolen;
+	} classes[WEFT_CLASSES];
+};
+
+/* Awake; sleeping for lack of work; a stand-in sleeping because not needed. */
+enum wf_parked { WF_AWAKE, WF_PARKED, WF_RESTING };
+
+struct WF_ALIGNED wf_worker {
+	/* The worker's own. */
+	struct wf_sched *sched;
+	int id;
+	struct wf_color *current; /* the color it runs, or NULL */
+	bool shared;              /* it runs a shared event of it: does not own it */
+	bool searching;           /* woken to look for work; counted in sched->searching */
+	uint8_t since_sample;
+	struct wf_pool_cache free_colors, free_events;
+	/* Ids of the other regular workers, nearest first. Written by the worker,
+	 * read by whoever wakes a thief for it. */
+	_Atomic int *order;
+	/* Start: under the runtime's lock. */
+	int open_rc;
+	bool opened, go;
+	uint64_t last_poll, last_poll_ns; /* the same moment, in ticks and on wf_now's clock */
+	void *poller;
+	pthread_t thread;
+
+	/* Written by the worker, read by all. */
+	struct wf_counters counters WF_ALIGNED;
+	_Atomic int64_t live; /* its part of the count of live things */
+	_Atomic int64_t ops;
+	_Atomic uint64_t beat;             /* changes with every event */
+	weft_fn *_Atomic running;          /* the handler that runs, or NULL */
+	const char *_Atomic running_where; /* where its event was posted */
+	_Atomic int tid;
+	_Atomic int cpu; /* where it was when it last woke */
+	_Atomic uintptr_t stack_low, stack_high;
+
+	/* Written by others too. */
+	struct wf_runq queue WF_ALIGNED;
+	_Atomic unsigned parked; /* enum wf_parked */
+	_Atomic bool stuck;
+	_Atomic bool resting; /* a stand-in that nobody needs now; its own to write */
+	_Atomic int covers;   /* a stand-in: the stuck worker that it serves, or -1 */
+	struct wf_timers timers;
+
+	/* The watcher's. */
+	uint64_t seen_beat, seen_cpu;
+	_Atomic uint64_t stalls;
+};
+
+/* All workers and what they share. The simulator makes one too. */
+struct wf_sched {
+	struct wf_policy policy;
+	int workers;           /* the regular ones */
+	int limit;             /* with room for stand-ins */
+	_Atomic int started;   /* workers[0 .. started) exist */
+	struct wf_worker *_Atomic *worker;
+	struct wf_table table;
+	struct wf_pool events; /* for weft_post */
+	/* Workers that sleep, and thieves under way: at most one is woken at a
+	 * time, and wakes the next when it has found work. */
+	struct WF_ALIGNED {
+		_Atomic int idle;
+		_Atomic int searching;
+		_Atomic uint64_t foreign_posted;
+	};
+};
+
+static inline struct wf_worker *wf_sched_worker(const struct wf_sched *s, int id)
+{
+	return atomic_load_explicit(&s->worker[id], memory_order_acquire);
+}
+
+/* Events posted and not yet run, in the whole machine. */
+uint64_t wf_sched_queued(const struct wf_sched *s);
+
+/* Wakes a sleeping worker, near to `w`, to steal from it. Given by worker.c,
+ * and by the simulator. */
+void wf_sched_wake_thief(struct wf_worker *w);
+
+#endif

@@ -1,0 +1,141 @@
+/* The spin lock, and the check of the lock order. */
+#include "base/lock.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/test.h"
+
+enum { THREADS = 4 };
+
+static struct wf_lock lock, below, above;
+static long counted; /* under the lock */
+static long rounds;
+
+static void *count_under_lock(void *unused)
+{
+	for (long i = 0; i < rounds; i++) {
+		wf_lock_take(&lock);
+		counted++;
+		wf_lock_give(&lock);
+	}
+	return unused;
+}
+
+static void *count_by_trying(void *unused)
+{
+	for (long i = 0; i < rounds;) {
+		if (!wf_lock_try(&lock)) {
+			sched_yield();
+			continue;
+		}
+		counted++;
+		wf_lock_give(&lock);
+		i++;
+	}
+	return unused;
+}
+
+TEST(one_thread_at_a_time_holds_a_lock)
+{
+	pthread_t thread[THREADS];
+
+	rounds = TEST_SIZE(100000);
+	wf_lock_init(&lock, WF_RANK_RUNQ);
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL,
+					i % 2 ? count_under_lock : count_by_trying, NULL),
+			 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_EQ(counted, THREADS * rounds);
+}
+
+static void try_what_is_held(void) WF_NO_THREAD_SAFETY
+{
+	wf_lock_take(&lock);
+	CHECK(!wf_lock_try(&lock));
+	wf_lock_give(&lock);
+	CHECK(wf_lock_try(&lock));
+	wf_lock_give(&lock);
+}
+
+TEST(a_lock_that_is_held_is_not_taken_by_trying)
+{
+	wf_lock_init(&lock, WF_RANK_RUNQ);
+	try_what_is_held();
+}
+
+TEST(locks_in_rising_order_may_be_held_together_and_given_in_any_order)
+{
+	wf_lock_init(&below, WF_RANK_COLOR);
+	wf_lock_init(&above, WF_RANK_RUNQ);
+	wf_lock_take(&below);
+	wf_lock_take(&above);
+	wf_lock_give(&above);
+	wf_lock_give(&below);
+	wf_lock_take(&below);
+	wf_lock_take(&above);
+	wf_lock_give(&below);
+	wf_lock_give(&above);
+	wf_lock_order_none();
+}
+
+#ifdef WEFT_DEBUG
+/* Whether `breach` ends its process by abort. */
+static void check_aborts(void (*breach)(void))
+{
+	pid_t pid;
+	int status;
+
+	wf_lock_init(&below, WF_RANK_COLOR);
+	wf_lock_init(&above, WF_RANK_RUNQ);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		breach();
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFSIGNALED(status));
+	CHECK_EQ(WTERMSIG(status), SIGABRT);
+}
+
+static void take_falling(void) WF_NO_THREAD_SAFETY
+{
+	wf_lock_take(&above);
+	wf_lock_take(&below);
+}
+
+static void take_twice(void) WF_NO_THREAD_SAFETY
+{
+	wf_lock_take(&above);
+	wf_lock_take(&above);
+}
+
+static void try_falling(void) WF_NO_THREAD_SAFETY
+{
+	wf_lock_take(&above);
+	if (wf_lock_try(&below))
+		wf_lock_give(&below);
+}
+
+static void hold_where_none_may_be(void) WF_NO_THREAD_SAFETY
+{
+	wf_lock_take(&below);
+	wf_lock_order_none();
+}
+
+TEST(a_debug_build_aborts_on_a_breach_of_the_lock_order)
+{
+	check_aborts(take_falling);
+	check_aborts(take_twice);
+	check_aborts(try_falling);
+	check_aborts(hold_where_none_may_be);
+}
+#endif
+
+TEST_MAIN

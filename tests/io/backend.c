@@ -1,0 +1,136 @@
+/* backend.c - which backend is chosen, and io_uring as older kernels have it. */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "io/backend.h"
+#include "io/sync.h"
+
+/* As many containers do. */
+static void forbid_uring(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof code / sizeof *code, code };
+
+	CHECK_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	CHECK_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog), 0);
+}
+
+static const char *backend_name(void)
+{
+	weft_stats_all all;
+
+	CHECK(weft_stats(&all, NULL, 0) >= 0);
+	return all.io;
+}
+
+static void echo_once(void)
+{
+	char buf[8];
+	int fd[2];
+	struct call *c;
+
+	make_tcp(fd);
+	c = START(recv, fd[0], buf, 8, 0);
+	CHECK_EQ(DO(send, fd[1], "abc", 3, 0), 3);
+	CHECK_EQ(WAIT(c), 3);
+	CHECK_EQ(DO(close, fd[0]), 0);
+	CHECK_EQ(DO(close, fd[1]), 0);
+}
+
+TEST(where_io_uring_is_forbidden_epoll_takes_its_place)
+{
+	forbid_uring();
+	setenv("WEFT_IO", "auto", 1);
+	runtime_begin(1);
+	CHECK_STR(backend_name(), "epoll");
+	echo_once();
+	runtime_end();
+	unsetenv("WEFT_IO");
+	runtime_begin(1);
+	CHECK_STR(backend_name(), "epoll");
+	runtime_end();
+}
+
+static int nothing(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+TEST(who_insists_on_io_uring_is_told_that_it_is_forbidden)
+{
+	weft_options opt = { .io = "uring" };
+
+	forbid_uring();
+	expect_reports();
+	unsetenv("WEFT_IO");
+	CHECK_EQ(weft_run(nothing, NULL, &opt), -EINVAL);
+	CHECK_EQ(sync_reports, 1);
+	CHECK(strstr(sync_report, "uring") != NULL);
+}
+
+TEST(the_backend_asked_for_is_used)
+{
+	const char *wanted = getenv("WEFT_IO");
+
+	runtime_begin(1);
+	if (wanted != NULL)
+		CHECK_STR(backend_name(), wanted);
+	echo_once();
+	runtime_end();
+}
+
+static void never_called(void *arg)
+{
+	(void)arg;
+	test_fail(__FILE__, __LINE__, "called after the stop");
+}
+
+/* Uses what newer kernels do otherwise: waiting, cancelling, stopping. */
+static void use_all(void)
+{
+	static weft_op left[3];
+	char buf[8];
+	int fd[2], p[2];
+	struct call *c;
+
+	make_tcp(fd);
+	CHECK_EQ(pipe2(p, O_NONBLOCK), 0);
+	runtime_begin(2);
+	for (int i = 0; i < 20; i++)
+		echo_once();
+	c = START(recv, fd[0], buf, 8, 0);
+	CHECK_EQ(weft_op_cancel(&c->op), 0);
+	CHECK_EQ(WAIT(c), -ECANCELED);
+	c = START(read, p[0], buf, 8);
+	CHECK_EQ(DO(write, p[1], "abc", 3), 3);
+	CHECK_EQ(WAIT(c), 3);
+	for (int i = 0; i < 3; i++)
+		weft_op_init(&left[i], WEFT_MAIN, never_called, NULL);
+	CHECK_EQ(weft_op_recv(&left[0], fd[0], buf, 8, 0), 0);
+	CHECK_EQ(weft_op_recv(&left[1], fd[0], buf, 8, 0), 0);
+	CHECK_EQ(weft_op_read(&left[2], p[0], buf, 8), 0);
+	CHECK_EQ(weft_on_fd(fd[1], WEFT_READ, WEFT_MAIN, never_called, NULL), 0);
+	echo_once();
+	runtime_stop();
+	close(fd[0]);
+	close(fd[1]);
+}
+
+TEST(the_features_of_newer_kernels_are_not_needed)
+{
+	for (unsigned modesty = 0; modesty < 3; modesty++) {
+		wf_uring_modesty = modesty;
+		use_all();
+	}
+}
+
+TEST_MAIN

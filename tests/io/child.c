@@ -1,0 +1,415 @@
+/* child.c - tests of child processes as events. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <weft/weft.h>
+
+#include "base/fault.h"
+#include "harness/test.h"
+
+enum { COLOR = 5, MANY = 40 };
+
+static weft_child kids[MANY];
+static _Atomic int done;
+
+static void run(int (*fn)(void *))
+{
+	weft_options opt = {.workers = 2};
+
+	CHECK_EQ(weft_run(fn, NULL, &opt), 0);
+}
+
+static void on_done(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(weft_color_current(), COLOR);
+	done++;
+}
+
+static weft_child *kid(int i)
+{
+	weft_child_init(&kids[i], COLOR, on_done, NULL);
+	return &kids[i];
+}
+
+static int shell(weft_child *c, const char *script, const int *fds)
+{
+	char *argv[] = {(char *)"sh", (char *)"-c", (char *)(uintptr_t)script, NULL};
+
+	return weft_child_spawn(c, "sh", argv, NULL, fds);
+}
+
+static int spawn_exit_3(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(shell(kid(0), "exit 3", NULL), 0);
+	CHECK(kids[0].pid > 0);
+	CHECK_EQ(shell(&kids[0], "exit 4", NULL), -EALREADY);
+	return 0;
+}
+
+TEST(the_exit_code_of_a_child_comes_as_an_event)
+{
+	run(spawn_exit_3);
+	CHECK_EQ(done, 1);
+	CHECK_EQ(kids[0].result, 0);
+	CHECK(WIFEXITED(kids[0].status));
+	CHECK_EQ(WEXITSTATUS(kids[0].status), 3);
+	CHECK_EQ(waitpid(kids[0].pid, NULL, WNOHANG), -1);
+	CHECK_EQ(errno, ECHILD);
+}
+
+static int spawn_suicide(void *unused)
+{
+	(void)unused;
+	return shell(kid(0), "kill -TERM $$; exit 1", NULL);
+}
+
+TEST(the_signal_that_killed_a_child_is_told)
+{
+	run(spawn_suicide);
+	CHECK_EQ(kids[0].result, 0);
+	CHECK(WIFSIGNALED(kids[0].status));
+	CHECK_EQ(WTERMSIG(kids[0].status), SIGTERM);
+}
+
+static int spawn_nothing(void *unused)
+{
+	char *argv[] = {(char *)"x", NULL};
+
+	(void)unused;
+	CHECK_EQ(weft_child_spawn(kid(0), "/nowhere/no-such-program", argv, NULL, NULL), -ENOENT);
+	CHECK_EQ(weft_child_spawn(kid(0), "no-such-program-in-path", argv, NULL, NULL), -ENOENT);
+	CHECK_EQ(weft_child_spawn(kid(0), "/", argv, NULL, NULL), -EACCES);
+	CHECK_EQ(weft_child_cancel(&kids[0]), -ENOENT);
+	return 0;
+}
+
+TEST(a_program_that_cannot_be_started_is_an_error_at_once)
+{
+	run(spawn_nothing);
+	CHECK_EQ(done, 0);
+	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
+	CHECK_EQ(errno, ECHILD);
+}
+
+static int spawn_and_cancel(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(shell(kid(0), "exec sleep 600", NULL), 0);
+	CHECK_EQ(weft_child_cancel(&kids[0]), 0);
+	CHECK_EQ(weft_child_cancel(&kids[0]), -EALREADY);
+	return 0;
+}
+
+TEST(a_cancelled_wait_leaves_the_child_alone)
+{
+	int status;
+
+	run(spawn_and_cancel);
+	CHECK_EQ(done, 1);
+	CHECK_EQ(kids[0].result, -ECANCELED);
+	CHECK_EQ(waitpid(kids[0].pid, &status, WNOHANG), 0);
+	CHECK_EQ(kill(kids[0].pid, SIGKILL), 0);
+	CHECK_EQ(waitpid(kids[0].pid, &status, 0), kids[0].pid);
+	CHECK(WIFSIGNALED(status));
+}
+
+static int spawn_and_stop(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(shell(kid(0), "exec sleep 600", NULL), 0);
+	return weft_stop();
+}
+
+TEST(a_child_outlives_a_runtime_that_stops)
+{
+	int first = dup(0), second;
+
+	close(first);
+	run(spawn_and_stop);
+	CHECK_EQ(done, 0);
+	CHECK_EQ(kill(kids[0].pid, SIGKILL), 0);
+	CHECK_EQ(waitpid(kids[0].pid, NULL, 0), kids[0].pid);
+	second = dup(0);
+	CHECK_EQ(second, first); /* no descriptor was left behind */
+}
+
+static int wait_for_others(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(weft_child_wait(kid(0), 1), -ECHILD);
+	CHECK_EQ(weft_child_wait(kid(0), getpid()), -ECHILD);
+	CHECK_EQ(weft_child_wait(kid(0), 0), -EINVAL);
+	CHECK_EQ(weft_child_wait(kid(0), -1), -EINVAL);
+	CHECK_EQ(weft_child_wait(NULL, 1), -EINVAL);
+	kids[0].event.run = NULL;
+	CHECK_EQ(weft_child_wait(&kids[0], 1), -EINVAL);
+	CHECK_EQ(weft_child_spawn(kid(0), NULL, NULL, NULL, NULL), -EINVAL);
+	CHECK_EQ(weft_child_cancel(NULL), -EINVAL);
+	CHECK_EQ(weft_stop(), 0);
+	CHECK_EQ(shell(kid(0), "exit 0", NULL), -ESHUTDOWN);
+	return 0;
+}
+
+TEST(wrong_use_is_refused_with_an_error)
+{
+	CHECK_EQ(shell(kid(0), "exit 0", NULL), -ESHUTDOWN);
+	CHECK_EQ(weft_child_cancel(&kids[0]), -ESHUTDOWN);
+	run(wait_for_others);
+	CHECK_EQ(done, 0);
+}
+
+static pid_t forked;
+
+static int wait_for_forked(void *unused)
+{
+	(void)unused;
+	return weft_child_wait(kid(0), forked);
+}
+
+TEST(a_child_that_ended_before_the_wait_is_told_too)
+{
+	siginfo_t info;
+
+	forked = fork();
+	if (forked == 0)
+		_exit(9);
+	CHECK_EQ(waitid(P_PID, (id_t)forked, &info, WEXITED | WNOWAIT), 0);
+	run(wait_for_forked);
+	CHECK_EQ(done, 1);
+	CHECK_EQ(WEXITSTATUS(kids[0].status), 9);
+}
+
+static int spawn_many(void *unused)
+{
+	char script[32];
+
+	(void)unused;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(script, sizeof script, "exit %d", i);
+		CHECK_EQ(shell(kid(i), script, NULL), 0);
+	}
+	return 0;
+}
+
+TEST(many_children_each_tell_their_own_status)
+{
+	run(spawn_many);
+	CHECK_EQ(done, MANY);
+	for (int i = 0; i < MANY; i++)
+		CHECK_EQ(WEXITSTATUS(kids[i].status), i);
+}
+
+static int out[2];
+static const char *script_to_run;
+static int fds_to_give[3];
+
+static int spawn_with_fds(void *unused)
+{
+	(void)unused;
+	return shell(kid(0), script_to_run, fds_to_give);
+}
+
+/* What the child wrote to the pipe. */
+static const char *said(void)
+{
+	static char text[256];
+	ssize_t n;
+
+	close(out[1]);
+	n = read(out[0], text, sizeof text - 1);
+	CHECK(n >= 0);
+	text[n] = '\0';
+	close(out[0]);
+	return text;
+}
+
+TEST(a_child_gets_the_descriptors_it_is_given)
+{
+	CHECK_EQ(pipe2(out, O_CLOEXEC), 0);
+	script_to_run = "cat; echo out; echo err >&2";
+	fds_to_give[0] = -1;
+	fds_to_give[1] = fds_to_give[2] = out[1];
+	run(spawn_with_fds);
+	CHECK_STR(said(), "out\nerr\n");
+}
+
+TEST(descriptors_may_be_given_crosswise)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* 1 is the pipe and 2 is /dev/null here, and the other way round there. */
+	CHECK_EQ(pipe2(out, O_CLOEXEC), 0);
+	CHECK_EQ(dup2(out[1], 1), 1);
+	CHECK_EQ(dup2(null, 2), 2);
+	script_to_run = "echo lost; echo kept >&2";
+	fds_to_give[0] = 0;
+	fds_to_give[1] = 2;
+	fds_to_give[2] = 1;
+	run(spawn_with_fds);
+	dup2(null, 1);
+	CHECK_STR(said(), "kept\n");
+}
+
+TEST(a_child_starts_with_fresh_signals)
+{
+	sigset_t set;
+
+	signal(SIGUSR2, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	fds_to_give[0] = 0;
+	fds_to_give[1] = 1;
+	fds_to_give[2] = 2;
+	script_to_run = "kill -USR2 $$; exit 0";
+	run(spawn_with_fds);
+	CHECK(WIFSIGNALED(kids[0].status));
+	CHECK_EQ(WTERMSIG(kids[0].status), SIGUSR2);
+}
+
+static int spawn_in_environment(void *unused)
+{
+	char *argv[] = {(char *)"sh", (char *)"-c", (char *)"exit $CODE", NULL};
+	char *envp[] = {(char *)"CODE=21", NULL};
+
+	(void)unused;
+	return weft_child_spawn(kid(0), "/bin/sh", argv, envp, NULL);
+}
+
+TEST(a_child_gets_the_environment_it_is_given)
+{
+	run(spawn_in_environment);
+	CHECK_EQ(WEXITSTATUS(kids[0].status), 21);
+}
+
+/* Cancel against exit: whoever wins, it is told once and truly. */
+static _Atomic int go;
+static pthread_t canceller;
+
+static void *cancel_soon(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < MANY; i++) {
+		int r;
+
+		while (go <= i)
+			sched_yield();
+		r = weft_child_cancel(&kids[i]);
+		CHECK(r == 0 || r == -EALREADY);
+	}
+	CHECK_EQ(weft_drop(), 0);
+	return NULL;
+}
+
+static int spawn_and_race(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(weft_hold(), 0);
+	pthread_create(&canceller, NULL, cancel_soon, NULL);
+	for (int i = 0; i < MANY; i++) {
+		CHECK_EQ(shell(kid(i), "exit 1", NULL), 0);
+		go = i + 1;
+	}
+	return 0;
+}
+
+TEST(a_cancel_that_races_with_the_end_is_exact)
+{
+	run(spawn_and_race);
+	pthread_join(canceller, NULL);
+	CHECK_EQ(done, MANY);
+	for (int i = 0; i < MANY; i++) {
+		pid_t left = waitpid(kids[i].pid, NULL, 0);
+
+		if (kids[i].result == -ECANCELED) {
+			CHECK_EQ(left, kids[i].pid);
+		} else {
+			CHECK_EQ(kids[i].result, 0);
+			CHECK_EQ(WEXITSTATUS(kids[i].status), 1);
+			CHECK_EQ(left, -1);
+		}
+	}
+}
+
+#ifdef WEFT_FAULTS
+/* Each failure is either told at once, and nothing runs, or made up for. */
+static long spawned, refused;
+
+static int spawn_with_faults(void *unused)
+{
+	int fds[3] = {0, 2, 1}, r;
+
+	(void)unused;
+	for (long nth = 1; nth <= 12; nth++) {
+		weft_child *c = kid((int)nth);
+
+		wf_fault_arm(nth);
+		r = shell(c, "exit 6", fds);
+		wf_fault_arm(0);
+		if (r == 0)
+			spawned++;
+		else
+			refused++;
+		CHECK(r == 0 || r == -ENOMEM || r == -EMFILE || r == -EAGAIN);
+	}
+	return 0;
+}
+
+TEST(a_spawn_that_fails_starts_nothing_and_one_that_succeeds_is_waited_for)
+{
+	run(spawn_with_faults);
+	CHECK_EQ(done, spawned);
+	CHECK(refused >= 4); /* memory, two descriptors, the process */
+	CHECK(spawned >= 4); /* no pidfd, no watch: a timer looks */
+	for (int i = 1; i <= 12; i++) {
+		if (kids[i].pid > 0)
+			CHECK_EQ(WEXITSTATUS(kids[i].status), 6);
+	}
+	CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
+	CHECK_EQ(errno, ECHILD);
+}
+
+static int cancel_without_pidfd(void *unused)
+{
+	(void)unused;
+	wf_fault_arm(3); /* memory, the process, the pidfd */
+	CHECK_EQ(shell(kid(0), "exec sleep 600", NULL), 0);
+	wf_fault_arm(0);
+	return weft_child_cancel(&kids[0]);
+}
+
+TEST(without_a_pidfd_a_wait_can_be_cancelled_too)
+{
+	run(cancel_without_pidfd);
+	CHECK_EQ(kids[0].result, -ECANCELED);
+	CHECK_EQ(kill(kids[0].pid, SIGKILL), 0);
+	CHECK_EQ(waitpid(kids[0].pid, NULL, 0), kids[0].pid);
+}
+
+static int stop_without_pidfd(void *unused)
+{
+	(void)unused;
+	wf_fault_arm(3);
+	CHECK_EQ(shell(kid(0), "exec sleep 600", NULL), 0);
+	wf_fault_arm(0);
+	return weft_stop();
+}
+
+TEST(without_a_pidfd_a_runtime_can_stop_too)
+{
+	run(stop_without_pidfd);
+	CHECK_EQ(kill(kids[0].pid, SIGKILL), 0);
+	CHECK_EQ(waitpid(kids[0].pid, NULL, 0), kids[0].pid);
+}
+#endif
+
+TEST_MAIN

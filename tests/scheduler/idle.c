@@ -1,0 +1,191 @@
+/* An idle program sleeps: no worker polls, no watcher ticks, no CPU is used
+ * (S6). And it wakes when there is something to do.
+ */
+#include "common.h"
+
+#include <poll.h>
+#include <time.h>
+
+#include "scheduler/runtime.h"
+
+static const weft_options four = { .workers = 4 };
+static weft_worker_stats before[8], after[8];
+static pthread_t observer;
+static atomic_int ran;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* All workers sleep, and the watcher has gone to sleep behind them. */
+static void wait_for_silence(void)
+{
+	WAIT_FOR(wf_runtime_asleep(wf_rt) && atomic_load(&wf_rt->watch_asleep));
+}
+
+/* The one place where time must pass: to see that nothing happens in it. */
+static void let_time_pass(void)
+{
+	poll(NULL, 0, 100);
+}
+
+static void check_silence(void)
+{
+	uint64_t used;
+	int n;
+
+	wait_for_silence();
+	n = weft_stats(NULL, before, 8);
+	used = cpu_ns();
+	let_time_pass();
+	used = cpu_ns() - used;
+	CHECK_EQ(weft_stats(NULL, after, 8), n);
+	for (int i = 0; i < n; i++) {
+		CHECK(before[i].parked && after[i].parked);
+		CHECK_EQ(after[i].parks, before[i].parks);
+		CHECK_EQ(after[i].polls, before[i].polls);
+		CHECK_EQ(after[i].steal_misses, before[i].steal_misses);
+	}
+	CHECK(atomic_load(&wf_rt->watch_asleep));
+	/* This thread's own system calls are in it: a spinning one would use all. */
+	CHECK(used < 20 * WEFT_MS);
+}
+
+static void count(void *unused)
+{
+	(void)unused;
+	atomic_fetch_add(&ran, 1);
+}
+
+static void *observe(void *unused)
+{
+	check_silence();
+	/* It wakes up for work and falls asleep again. */
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(weft_post((weft_color)i, count, NULL), 0);
+		WAIT_FOR(atomic_load(&ran) > i);
+	}
+	check_silence();
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static int start_idle(void *unused)
+{
+	CHECK_EQ(weft_hold(), 0);
+	observer = thread_start(observe, unused);
+	return 0;
+}
+
+TEST(an_idle_program_does_nothing_at_all)
+{
+	CHECK_EQ(weft_run(start_idle, NULL, &four), 0);
+	thread_join(observer);
+}
+
+static weft_timer timers[1000];
+
+static int start_timers(void *unused)
+{
+	for (int i = 0; i < 1000; i++) {
+		weft_timer_init(&timers[i], 5, count, NULL);
+		timers[i].background = true;
+		CHECK_EQ(weft_timer_start(&timers[i], 3600 * WEFT_SEC + (uint64_t)i * WEFT_MS), 0);
+	}
+	return start_idle(unused);
+}
+
+TEST(far_timers_cost_nothing_until_they_fire)
+{
+	CHECK_EQ(weft_run(start_timers, NULL, &four), 0);
+	thread_join(observer);
+}
+
+/* After a stall the stand-in sleeps too. */
+
+static atomic_bool stuck_seen;
+
+static void be_stuck(void *unused)
+{
+	(void)unused;
+	WAIT_FOR(atomic_load(&stuck_seen));
+}
+
+static void *observe_after_stall(void *unused)
+{
+	int n;
+
+	do {
+		sched_yield();
+		n = weft_stats(NULL, before, 8);
+	} while (n < 5); /* the stand-in has come */
+	atomic_store(&stuck_seen, true);
+	check_silence();
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static int start_stuck(void *unused)
+{
+	CHECK_EQ(weft_hold(), 0);
+	observer = thread_start(observe_after_stall, unused);
+	return weft_post(9, be_stuck, NULL);
+}
+
+TEST(after_a_stall_the_stand_in_sleeps_too)
+{
+	catch_reports();
+	CHECK_EQ(weft_run(start_stuck, NULL, &four), 0);
+	thread_join(observer);
+}
+
+/* Surplus work wakes a sleeper: this handler waits for another worker's. */
+
+static void wait_for_other(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < 20; i++)
+		CHECK_EQ(weft_post((weft_color)(50 + i), count, NULL), 0);
+	WAIT_FOR(atomic_load(&ran) >= 20);
+	atomic_store(&ran, 0);
+}
+
+static void *post_when_silent(void *unused)
+{
+	for (int i = 0; i < TEST_SIZE(50); i++) {
+		WAIT_FOR(wf_runtime_asleep(wf_rt));
+		CHECK_EQ(weft_post(1, wait_for_other, NULL), 0);
+		do
+			sched_yield();
+		while (!wf_runtime_asleep(wf_rt));
+	}
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static int start_surplus(void *unused)
+{
+	CHECK_EQ(weft_hold(), 0);
+	observer = thread_start(post_when_silent, unused);
+	return 0;
+}
+
+TEST(surplus_work_wakes_a_sleeping_worker)
+{
+	static const char *const steals[] = { "base", "all" };
+
+	CHECK_EQ(weft_handler_time(count, 1000000), 0); /* worth waking somebody for */
+	for (int i = 0; i < 2; i++) {
+		weft_options opt = { .workers = 3, .steal = steals[i], .stall_ms = -1 };
+
+		atomic_store(&ran, 0);
+		CHECK_EQ(weft_run(start_surplus, NULL, &opt), 0);
+		thread_join(observer);
+	}
+}
+
+TEST_MAIN

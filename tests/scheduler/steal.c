@@ -1,0 +1,189 @@
+/* Stealing on real workers: whole colors, only what is worth it, and not at all
+ * when it is switched off (S5).
+ */
+#include "common.h"
+
+#include "base/capacity.h"
+#include "scheduler/color.h"
+#include "scheduler/handler.h"
+
+enum { COLORS = 50, EACH = 40, BASE = 100 };
+
+static atomic_int inside[COLORS];
+static long last[COLORS]; /* in its color */
+static int ran_on[COLORS];
+static atomic_long ran, elsewhere;
+static int home; /* worker that posted everything */
+
+static void step(void *arg)
+{
+	uintptr_t c = (uintptr_t)arg % COLORS;
+	long n = (long)((uintptr_t)arg / COLORS);
+
+	CHECK_EQ(atomic_fetch_add(&inside[c], 1), 0);
+	CHECK_EQ(last[c], n);
+	last[c] = n + 1;
+	ran_on[c] = weft_worker_current();
+	CHECK_EQ(atomic_fetch_sub(&inside[c], 1), 1);
+	if (weft_worker_current() != home)
+		atomic_fetch_add(&elsewhere, 1);
+	atomic_fetch_add(&ran, 1);
+}
+
+static void post_steps(void)
+{
+	home = weft_worker_current();
+	for (uintptr_t i = 0; i < EACH; i++) {
+		for (uintptr_t c = 0; c < COLORS; c++)
+			CHECK_EQ(weft_post(BASE + c, step, (void *)(i * COLORS + c)), 0);
+	}
+}
+
+static void reset(void)
+{
+	memset(last, 0, sizeof last);
+	atomic_store(&ran, 0);
+	atomic_store(&elsewhere, 0);
+}
+
+/* Its worker is busy until everything has run: thieves did it all. */
+static int post_and_wait(void *unused)
+{
+	(void)unused;
+	post_steps();
+	WAIT_FOR(atomic_load(&ran) == COLORS * EACH);
+	return 0;
+}
+
+TEST(a_stolen_color_stays_whole_and_in_order)
+{
+	static const char *const steals[] = { "base", "locality", "all" };
+
+	CHECK_EQ(weft_handler_time(step, 100000), 0); /* so that it is worth the trip */
+	for (int i = 0; i < 9; i++) {
+		weft_options opt = { .workers = 2 + i % 3, .steal = steals[i / 3], .stall_ms = -1 };
+
+		reset();
+		CHECK_EQ(weft_run(post_and_wait, NULL, &opt), 0);
+		CHECK_EQ(atomic_load(&elsewhere), COLORS * EACH);
+	}
+}
+
+static weft_worker_stats workers[16];
+static uint64_t steals;
+
+static void read_steals(void *unused)
+{
+	int n;
+
+	if (atomic_load(&ran) < COLORS * EACH) {
+		CHECK_EQ(weft_post(WEFT_MAIN, read_steals, unused), 0);
+		return;
+	}
+	n = weft_stats(NULL, workers, 16);
+	steals = 0;
+	for (int i = 0; i < n; i++)
+		steals += workers[i].steals;
+}
+
+static int post_and_go(void *unused)
+{
+	(void)unused;
+	post_steps();
+	return weft_post(WEFT_MAIN, read_steals, NULL);
+}
+
+TEST(nothing_is_stolen_when_stealing_is_off)
+{
+	weft_options opt = { .workers = 4, .steal = "off", .stall_ms = -1 };
+
+	for (int i = 0; i < 20; i++) {
+		reset();
+		CHECK_EQ(weft_run(post_and_go, NULL, &opt), 0);
+		CHECK_EQ(atomic_load(&elsewhere), 0);
+		CHECK_EQ(steals, 0);
+	}
+}
+
+/* The first function is itself an event that may be stolen before it runs, so
+ * what counts is where its posts run. */
+TEST(work_that_is_worth_less_than_the_trip_stays_where_it_is)
+{
+	weft_options opt = {
+		.workers = 4, .steal = "time", .steal_cost_ns = 1000000000, .stall_ms = -1
+	};
+
+	CHECK_EQ(weft_handler_time(step, 1000), 0);
+	for (int i = 0; i < 20; i++) {
+		reset();
+		CHECK_EQ(weft_run(post_and_go, NULL, &opt), 0);
+		CHECK_EQ(atomic_load(&elsewhere), 0);
+	}
+}
+
+TEST(a_penalty_makes_work_not_worth_stealing)
+{
+	weft_options opt = {
+		.workers = 2, .steal = "all", .steal_cost_ns = 100000, .stall_ms = -1
+	};
+
+	CHECK_EQ(weft_handler_time(step, 1000000), 0);
+	CHECK_EQ(weft_handler_penalty(step, 1000000), 0);
+	reset();
+	CHECK_EQ(weft_run(post_and_go, NULL, &opt), 0);
+	CHECK_EQ(atomic_load(&elsewhere), 0);
+	/* The same without: everything goes. */
+	CHECK_EQ(weft_handler_penalty(step, 1), 0);
+	reset();
+	CHECK_EQ(weft_run(post_and_wait, NULL, &opt), 0);
+	CHECK_EQ(atomic_load(&elsewhere), COLORS * EACH);
+}
+
+TEST(what_is_told_of_handlers_is_checked)
+{
+	CHECK_EQ(weft_handler_time(NULL, 5), -EINVAL);
+	CHECK_EQ(weft_handler_penalty(NULL, 5), -EINVAL);
+	CHECK_EQ(weft_handler_penalty(step, 0), -EINVAL);
+	CHECK_EQ(weft_handler_time(step, 5000), 0);
+	CHECK(wf_handler_ticks(wf_handler_find(step)) > 0);
+	CHECK_EQ(weft_handler_time(step, 0), 0); /* measured again: never, so far */
+	CHECK_EQ(wf_handler_ticks(wf_handler_find(step)), 0);
+}
+
+TEST(too_many_handlers_are_refused_and_do_no_harm)
+{
+	weft_options opt = { .workers = 2 };
+	int rc = 0;
+
+	for (uintptr_t i = 1; i < 100 * WF_HANDLERS && rc == 0; i++)
+		rc = weft_handler_time((weft_fn *)(i * 16), 10);
+	CHECK_EQ(rc, -ENOSPC);
+	for (uintptr_t i = 1; i < 1000 * WF_HANDLERS; i++)
+		weft_handler_penalty((weft_fn *)(i * 16), 2);
+	reset();
+	CHECK_EQ(weft_run(post_and_go, NULL, &opt), 0);
+	CHECK_EQ(atomic_load(&ran), COLORS * EACH);
+}
+
+TEST(a_handlers_time_is_a_moving_average_that_never_becomes_unknown)
+{
+	struct wf_handler *h;
+
+	wf_handler_ran(NULL, step, UINT64_MAX);
+	h = wf_handler_find(step);
+	CHECK(h != NULL);
+	for (int i = 0; i < 1000; i++) {
+		CHECK(wf_handler_ticks(h) > 1000000);
+		wf_handler_ran(h, step, i % 2 ? UINT64_MAX : UINT32_MAX);
+	}
+	for (int i = 0; i < 1000; i++) {
+		wf_handler_ran(h, step, 0);
+		CHECK(wf_handler_ticks(h) > 0);
+	}
+	CHECK(wf_handler_ticks(h) < 100);
+	for (int i = 0; i < 100; i++)
+		wf_handler_ran(h, step, 8000);
+	CHECK(wf_handler_ticks(h) > 7000 && wf_handler_ticks(h) < 9000);
+}
+
+TEST_MAIN
