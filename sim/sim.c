@@ -24,6 +24,7 @@ static int policy_init(struct sim *sim)
 
 	p->batch = sim->opt.batch;
 	p->fixed_steal_cost = sim->opt.steal_cost;
+	p->wake_cost = COST_WAKE + COST_WAKING;
 	atomic_init(&p->steal_cost,
 		    sim->opt.steal_cost ? sim->opt.steal_cost : (uint64_t)WF_STEAL_COST_FIRST);
 	return wf_policy_parse_steal(sim->opt.steal, &p->steal);
@@ -156,10 +157,10 @@ int sim_event_post(struct sim *sim, struct wf_worker *self, struct sim_event *e)
 	int rc;
 
 	e->from = self != NULL ? self->id : -1;
-	e->ev.state_ = 1;
 	sim_check_post(sim, e);
 	sim_spend(sim, COST_POST);
-	rc = wf_sched_post(&sim->sched, self, at, &e->ev, io ? WF_FROM_IO : WF_FROM_CPU, false);
+	rc = wf_sched_post(&sim->sched, self, at, &e->ev, io ? WF_FROM_IO : WF_FROM_CPU, NULL,
+			   false);
 	sim_check_posted(sim, e, rc);
 	return rc;
 }

@@ -6,8 +6,6 @@
 #include "machine.h"
 #include "scheduler/handler.h"
 
-enum { SAMPLE_EVERY = 8, SAMPLES_FIRST = 16 };
-
 static struct sim_core *core_of(const struct wf_worker *w)
 {
 	return &sim_machine->cores[w->id];
@@ -19,8 +17,7 @@ static void run_event(struct sim *sim, struct sim_core *core, struct sim_event *
 	weft_fn *fn = e->ev.run;
 	struct sim_job job = e->job;
 	struct wf_handler *h = wf_handler_find(fn);
-	bool known = h != NULL && WF_LOAD(&h->samples) >= SAMPLES_FIRST;
-	bool sample = !known || ++w->since_sample >= SAMPLE_EVERY;
+	bool sample = !wf_handler_known(h) || wf_sample_now(&w->sampler);
 	uint64_t began, took;
 
 	sim_check_begin(sim, core, e);
@@ -40,10 +37,8 @@ static void run_event(struct sim *sim, struct sim_core *core, struct sim_event *
 	sim->stats.busy_ticks += took;
 	if (core->stole)
 		sim->stats.stolen_ticks += took;
-	if (sample) {
-		w->since_sample = 0;
+	if (sample)
 		wf_handler_ran(h, fn, took);
-	}
 	sim_check_end(sim, core, e);
 }
 
@@ -99,7 +94,7 @@ void wf_sched_wake_thief(struct wf_worker *w)
 
 		if (!rouse(t))
 			continue;
-		t->searching = true;
+		WF_STORE(&t->searching, true);
 		wake_roused(t);
 		return;
 	}
@@ -108,9 +103,9 @@ void wf_sched_wake_thief(struct wf_worker *w)
 
 static bool stop_searching(struct wf_worker *w)
 {
-	if (!w->searching)
+	if (!WF_LOAD(&w->searching))
 		return false;
-	w->searching = false;
+	WF_STORE(&w->searching, false);
 	atomic_store(&w->sched->searching, 0);
 	return true;
 }

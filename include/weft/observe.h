@@ -15,7 +15,7 @@ typedef struct weft_class_stats {
 
 /* Counters of one worker, since weft_run began. */
 typedef struct weft_worker_stats {
-	uint64_t posted;       /* events posted by this worker's handlers */
+	uint64_t posted;       /* events posted on this worker: by handlers, the kernel, timers */
 	uint64_t run;          /* events that ran here */
 	uint64_t dropped;      /* drop functions called here */
 	uint64_t turns;        /* turns given to colors */
@@ -63,7 +63,7 @@ WEFT_API int weft_stats(weft_stats_all *all, weft_worker_stats *workers, int max
  * its counters, what it runs now and for how long, handlers and their times.
  *
  * Context:  any thread.
- * Returns:  0, the error of write(2), or -ESHUTDOWN
+ * Returns:  0, the error of write(2), -ENOMEM or -ESHUTDOWN
  */
 WEFT_API int weft_dump(int fd);
 
@@ -84,7 +84,8 @@ enum weft_report_kind {
 /* Takes over the reports that otherwise go to standard error. NULL gives them
  * back. In debug builds (WEFT_DEBUG) a misuse aborts when nobody took over.
  *
- * Context:  any thread; `fn` is called on the thread at fault.
+ * Context:  any thread; `fn` is called on the thread at fault, for stalls on a
+ *           thread of ours. It must not block for long, nor call back into Weft.
  */
 typedef void weft_report_fn(enum weft_report_kind kind, const char *text, void *arg);
 WEFT_API void weft_on_report(weft_report_fn *fn, void *arg);

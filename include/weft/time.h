@@ -55,8 +55,7 @@ WEFT_API int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char 
  *
  * Borrows, Context: as weft_timer_start
  * Returns:  0
- *           -EALREADY   it fired: its handler runs now or will run soon; nothing
- *                       changed
+ *           -EALREADY   it fired and its handler has not begun; nothing changed
  *           -EINVAL, -ESHUTDOWN  as weft_timer_start
  */
 WEFT_API int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where);

@@ -2,7 +2,7 @@
  *
  * A thread that holds a lock of some rank may take only locks of higher rank.
  * Debug builds abort on a breach. Locks of the same rank are never held
- * together, except where WF_RANK_SAME_OK says so.
+ * together.
  */
 #ifndef WF_LOCK_ORDER_H
 #define WF_LOCK_ORDER_H

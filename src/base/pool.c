@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/capacity.h"
 #include "base/fault.h"
@@ -10,12 +11,24 @@
 /* Fresh records that a cache gets at a time. */
 enum { FRESH = WF_POOL_CACHE / 8 > 0 ? WF_POOL_CACHE / 8 : 1 };
 
+/* A process with a limit on its address space keeps most of it for itself. */
+static size_t allowed_room(size_t size, size_t room)
+{
+	struct rlimit as;
+
+	if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY &&
+	    room > as.rlim_cur / 16 / size)
+		room = as.rlim_cur / 16 / size;
+	return room;
+}
+
 int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit)
 {
 	const size_t least = 1024;
 
 	*pool = (struct wf_pool){.size = size};
 	wf_lock_init(&pool->lock, WF_RANK_POOL);
+	room = allowed_room(size, room);
 	if (room < least)
 		room = least;
 	/* A rlimit or strict overcommit may forbid what is only a reservation. */
@@ -42,11 +55,15 @@ void wf_pool_fini(struct wf_pool *pool)
 	pool->base = NULL;
 }
 
-/* Cuts off up to `count` records of the space never used, as a list. */
-static struct wf_pool_item *cut(struct wf_pool *pool, size_t count) WF_REQUIRES(pool->lock)
+/* Cuts off up to `count` records of the space never used, as a list. The last
+ * eighth is for those who cannot take a no. */
+static struct wf_pool_item *cut(struct wf_pool *pool, size_t count, bool must)
+	WF_REQUIRES(pool->lock)
 {
 	struct wf_pool_item *list = NULL;
-	size_t end = pool->room - pool->fresh < count ? pool->room : pool->fresh + count;
+	size_t room = must ? pool->room : pool->room - pool->room / 8;
+	size_t left = room > pool->fresh ? room - pool->fresh : 0;
+	size_t end = pool->fresh + (left < count ? left : count);
 
 	for (size_t i = end; i > pool->fresh; i--) {
 		char *at = pool->base + (i - 1) * pool->size;
@@ -60,7 +77,7 @@ static struct wf_pool_item *cut(struct wf_pool *pool, size_t count) WF_REQUIRES(
 
 /* A bunch from the stock, or fresh records: several for a cache, else threads
  * that get what others put would meet at the lock for each. */
-static struct wf_pool_item *refill(struct wf_pool *pool, bool cached, unsigned *count)
+static struct wf_pool_item *refill(struct wf_pool *pool, bool cached, bool must, unsigned *count)
 {
 	struct wf_pool_item *list;
 
@@ -71,7 +88,7 @@ static struct wf_pool_item *refill(struct wf_pool *pool, bool cached, unsigned *
 		pool->stock = list->bunch;
 	} else {
 		*count = cached ? FRESH : 1;
-		list = cut(pool, *count);
+		list = cut(pool, *count, must);
 	}
 	wf_lock_give(&pool->lock);
 	return list;
@@ -85,7 +102,7 @@ static void stock(struct wf_pool *pool, struct wf_pool_item *bunch)
 	wf_lock_give(&pool->lock);
 }
 
-static void *get(struct wf_pool *pool, struct wf_pool_cache *cache)
+static void *get(struct wf_pool *pool, struct wf_pool_cache *cache, bool must)
 {
 	struct wf_pool_item *item;
 	unsigned count;
@@ -103,7 +120,7 @@ static void *get(struct wf_pool *pool, struct wf_pool_cache *cache)
 			return item;
 		}
 	}
-	item = refill(pool, cache != NULL, &count);
+	item = refill(pool, cache != NULL, must, &count);
 	if (item == NULL || item->next == NULL)
 		return item;
 	if (cache == NULL) {
@@ -124,11 +141,11 @@ void *wf_pool_get(struct wf_pool *pool, struct wf_pool_cache *cache, bool must)
 	void *record;
 
 	if (WF_LIKELY(pool->limit == 0))
-		return get(pool, cache);
+		return get(pool, cache, must);
 	if (atomic_fetch_add(&pool->used, 1) >= pool->limit && !must)
 		record = NULL;
 	else
-		record = get(pool, cache);
+		record = get(pool, cache, must);
 	if (record == NULL)
 		atomic_fetch_sub(&pool->used, 1);
 	return record;

@@ -33,7 +33,8 @@ struct wf_pool_cache {
 };
 
 /* Reserves space for `room` records, or for fewer if the kernel gives no more.
- * limit 0 means none but the room. Returns 0 or -ENOMEM. */
+ * limit 0 means none but the room, of which the last eighth is kept for `must`.
+ * Returns 0 or -ENOMEM. */
 int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit);
 void wf_pool_fini(struct wf_pool *pool);
 

@@ -21,12 +21,17 @@ void wf_report_to(wf_report_fn *fn, void *arg)
 static bool report_text(int kind, const char *text)
 {
 	wf_report_fn *fn = atomic_load(&sink);
+	char line[TEXT_MAX + 16];
+	int n;
 
 	if (fn != NULL) {
 		fn(kind, text, atomic_load(&sink_arg));
 		return true;
 	}
-	fprintf(stderr, "weft: %s\n", text);
+	/* Not by stderr: whoever is stuck may hold its lock. */
+	n = snprintf(line, sizeof line, "weft: %s\n", text);
+	if (n > 0)
+		n = (int)write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line);
 	return false;
 }
 

@@ -39,12 +39,25 @@ static bool left_some(enum wf_kind kind, int64_t n, size_t asked, int flags)
 	return kind != WF_KIND_TCP || n <= 0 || (size_t)n >= asked || flags & MSG_PEEK;
 }
 
+/* Whether MSG_WAITALL means anything: a datagram is whole in any case. */
+static bool wants_all(const weft_op *op, enum wf_kind kind)
+{
+	int type = SOCK_STREAM;
+	socklen_t len = sizeof type;
+
+	if (!(op->u_.rw_.flags & MSG_WAITALL) || op->u_.rw_.flags & MSG_PEEK)
+		return false;
+	if (kind != WF_KIND_TCP)
+		getsockopt(op->fd, SOL_SOCKET, SO_TYPE, &type, &len);
+	return type == SOCK_STREAM || type == SOCK_SEQPACKET;
+}
+
 /* MSG_WAITALL goes on until the kernel itself says to wait: a short transfer does
  * not prove that it will tell when there is more. */
 static int64_t try_recv(weft_op *op, enum wf_kind kind, bool *more)
 {
 	int flags = op->u_.rw_.flags;
-	bool all = flags & MSG_WAITALL && !(flags & MSG_PEEK);
+	bool all = wants_all(op, kind);
 	int64_t n;
 
 	do {
@@ -60,9 +73,10 @@ static int64_t try_recv(weft_op *op, enum wf_kind kind, bool *more)
 	return (int64_t)op->done_;
 }
 
-static int64_t try_send(weft_op *op)
+static int64_t try_send(weft_op *op, enum wf_kind kind)
 {
 	int flags = op->u_.rw_.flags;
+	bool all = wants_all(op, kind);
 	int64_t n;
 
 	do {
@@ -70,7 +84,7 @@ static int64_t try_send(weft_op *op)
 		const char *buf = (const char *)op->u_.rw_.buf + op->done_;
 
 		n = wf_result(send(op->fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL));
-		if (!(flags & MSG_WAITALL) || n < 0)
+		if (!all || n < 0)
 			return n;
 		op->done_ += (size_t)n;
 	} while (op->done_ < op->u_.rw_.len);
@@ -241,7 +255,7 @@ static int64_t try_transfer(weft_op *op, enum wf_kind kind, bool *more)
 	if (op->kind_ == WF_OP_READ)
 		return try_recv(op, kind, more);
 	if (op->kind_ == WF_OP_WRITE)
-		return try_send(op);
+		return try_send(op, kind);
 	return try_vector_socket(op);
 }
 
@@ -256,7 +270,7 @@ static int64_t try_kind(weft_op *op, enum wf_kind kind, bool *more)
 	case WF_OP_RECV:
 		return try_recv(op, kind, more);
 	case WF_OP_SEND:
-		return try_send(op);
+		return try_send(op, kind);
 	case WF_OP_RECVMSG:
 		return wf_result(
 			recvmsg(op->fd, op->u_.msg_.msg, op->u_.msg_.flags | MSG_DONTWAIT));

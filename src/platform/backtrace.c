@@ -1,7 +1,7 @@
 /* backtrace.c - stacks of threads that do not come back. */
 #include "platform/backtrace.h"
 
-#include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "platform/symbols.h"
 
 enum { FRAMES = 48, SCAN_WORDS = 4096, ANSWER_MS = 100 };
 
@@ -26,11 +28,12 @@ static struct {
 
 static void on_ask(int signo)
 {
-	int tid = (int)syscall(SYS_gettid);
+	int saved = errno, tid = (int)syscall(SYS_gettid);
 
 	(void)signo;
 	if (atomic_compare_exchange_strong(&answer.wanted, &tid, 0))
 		atomic_store(&answer.count, backtrace(answer.frames, FRAMES));
+	errno = saved;
 }
 
 void wf_backtrace_init(void)
@@ -54,32 +57,6 @@ void wf_backtrace_stack(uintptr_t *low, uintptr_t *high)
 		*high = (uintptr_t)base + size;
 	}
 	pthread_attr_destroy(&attr);
-}
-
-/* Appends "  #3 name+0x12 (module+0x345)". */
-static size_t print_frame(char *text, size_t size, int number, uintptr_t pc)
-{
-	Dl_info info;
-	const char *module = "?";
-	int n;
-
-	if (dladdr((void *)pc, &info) == 0)
-		n = snprintf(text, size, "\n  #%d %#lx", number, (unsigned long)pc);
-	else {
-		if (info.dli_fname != NULL && *info.dli_fname != '\0') {
-			const char *slash = strrchr(info.dli_fname, '/');
-
-			module = slash ? slash + 1 : info.dli_fname;
-		}
-		if (info.dli_sname != NULL)
-			n = snprintf(text, size, "\n  #%d %s+%#lx (%s+%#lx)", number, info.dli_sname,
-				     (unsigned long)(pc - (uintptr_t)info.dli_saddr), module,
-				     (unsigned long)(pc - (uintptr_t)info.dli_fbase));
-		else
-			n = snprintf(text, size, "\n  #%d (%s+%#lx)", number, module,
-				     (unsigned long)(pc - (uintptr_t)info.dli_fbase));
-	}
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
 struct code_search {
@@ -134,36 +111,46 @@ static bool after_call(uintptr_t pc)
 }
 #endif
 
-/* Asks the kernel where a waiting thread left user space. */
-static bool read_wait(int tid, uintptr_t *sp, uintptr_t *pc)
+/* The text of a file about a thread, without its end of line. */
+static bool read_about(int tid, const char *file, char *text, size_t size)
 {
-	char path[64], line[256], *end;
-	unsigned long stack = 0, code = 0;
+	char path[64];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);
+	snprintf(path, sizeof path, "/proc/self/task/%d/%s", tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	n = read(fd, line, sizeof line - 1);
+	n = read(fd, text, size - 1);
 	close(fd);
 	if (n <= 0)
 		return false;
-	line[n] = '\0';
-	if (strncmp(line, "running", 7) == 0)
-		return false;
-	/* The last two words of the line are sp and pc. */
-	end = strrchr(line, ' ');
-	if (end == NULL || sscanf(end, "%lx", &code) != 1)
-		return false;
-	*end = '\0';
-	end = strrchr(line, ' ');
-	if (end == NULL || sscanf(end, "%lx", &stack) != 1)
-		return false;
-	*sp = stack;
-	*pc = code;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
 	return true;
+}
+
+/* Takes the last word, a hexadecimal number, off a line. */
+static bool cut_number(char *line, uintptr_t *number)
+{
+	char *word = strrchr(line, ' ');
+	unsigned long value;
+
+	if (word == NULL || sscanf(word, "%lx", &value) != 1)
+		return false;
+	*word = '\0';
+	*number = value;
+	return true;
+}
+
+/* Asks the kernel where a waiting thread left user space. */
+static bool read_wait(int tid, uintptr_t *sp, uintptr_t *pc)
+{
+	char line[256];
+
+	return read_about(tid, "syscall", line, sizeof line) &&
+	       strncmp(line, "running", 7) != 0 && cut_number(line, pc) && cut_number(line, sp);
 }
 
 uint64_t wf_thread_cpu_ns(pthread_t thread)
@@ -178,9 +165,13 @@ uint64_t wf_thread_cpu_ns(pthread_t thread)
 
 bool wf_thread_waits(int tid)
 {
-	uintptr_t sp, pc;
+	char line[256];
+	const char *after_name;
 
-	return read_wait(tid, &sp, &pc);
+	if (!read_about(tid, "stat", line, sizeof line))
+		return false;
+	after_name = strrchr(line, ')');
+	return after_name != NULL && after_name[1] == ' ' && after_name[2] != 'R';
 }
 
 /* Reads words of a stack that its thread may be using. */
@@ -249,8 +240,12 @@ void wf_backtrace_of(int tid, uintptr_t low, uintptr_t high, char *text, size_t 
 		for (int i = 2; i < count; i++)
 			pcs[n++] = (uintptr_t)frames[i];
 	}
-	for (size_t i = 0; i < n && at + 1 < size; i++)
-		at += print_frame(text + at, size - at, (int)i, pcs[i]);
+	for (size_t i = 0; i < n && at + 1 < size; i++) {
+		char frame[256];
+
+		wf_symbol_print(pcs[i], frame, sizeof frame);
+		at += (size_t)snprintf(text + at, size - at, "\n  #%zu %s", i, frame);
+	}
 	if (n == 0)
 		snprintf(text, size, "\n  (no stack: it could not be read)");
 }

@@ -53,16 +53,20 @@ static void refill_locked(struct wf_color *c)
 	WF_STORE(&c->inbox_cost, 0);
 }
 
-static void refill(struct wf_sched *s, struct wf_color *c)
+/* Also waits for a post that is being made. */
+static void refill_always(struct wf_sched *s, struct wf_color *c)
 {
-	struct wf_shard *shard;
+	struct wf_shard *shard = wf_table_shard(&s->table, c->id);
 
-	if (atomic_load_explicit(&c->inbox_count, memory_order_acquire) == 0)
-		return;
-	shard = wf_table_shard(&s->table, c->id);
 	wf_lock_take(&shard->lock);
 	refill_locked(c);
 	wf_lock_give(&shard->lock);
+}
+
+static void refill(struct wf_sched *s, struct wf_color *c)
+{
+	if (atomic_load_explicit(&c->inbox_count, memory_order_acquire) != 0)
+		refill_always(s, c);
 }
 
 static uint64_t time_left(const struct wf_color *c)
@@ -113,14 +117,15 @@ static void requeue_better(struct wf_sched *s, struct wf_color *c, const weft_ev
 	unsigned worth = wf_policy_worth(&s->policy, left);
 	unsigned level = event_level(ev);
 
-	if (q == NULL || (worth == WF_LOAD(&c->place.worth) &&
-			  (ev->priority == WEFT_PRIORITY_NORMAL ||
-			   level <= WF_LOAD(&c->place.level_at))))
+	/* Only a higher priority counts: a CPU event does not take a color past
+	 * others that came before. */
+	if (level / 2 <= WF_LOAD(&c->place.level_at) / 2)
+		level = 0;
+	if (q == NULL || (worth == WF_LOAD(&c->place.worth) && level == 0))
 		return;
 	wf_lock_take(&q->lock);
 	if (WF_LOAD(&c->place.at) == q)
-		wf_runq_move(q, &c->place,
-			     ev->priority == WEFT_PRIORITY_NORMAL ? 0 : level, worth, left);
+		wf_runq_move(q, &c->place, level, worth, left);
 	wf_lock_give(&q->lock);
 }
 
@@ -132,7 +137,7 @@ static uint32_t estimate(const struct wf_policy *p, weft_fn *fn)
 	uint64_t ticks = h ? wf_handler_ticks(h) : 0;
 
 	if (ticks == 0)
-		ticks = 2 * WF_LOAD(&p->steal_cost);
+		ticks = 2 * wf_policy_trip(p);
 	return wf_policy_event_cost(p, ticks, h ? WF_LOAD(&h->penalty) : 1);
 }
 
@@ -147,6 +152,21 @@ static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
 		ev->flags_ |= WF_EVENT_DROPPED;
 }
 
+/* Marks an event as queued, with what is known of its post. False if it is
+ * queued already. Whoever sees the mark finds the event in its color's lists: it
+ * is set under the shard's lock, or by the color's owner. */
+static bool mark(weft_event *ev, enum wf_source from, const char *where)
+{
+	if (WF_UNLIKELY(__atomic_load_n(&ev->state_, __ATOMIC_RELAXED) != 0))
+		return false;
+	ev->flags_ = (uint8_t)((ev->flags_ & WF_EVENT_POOLED) |
+			       (from == WF_FROM_IO ? WF_EVENT_IO : 0));
+	if (where != NULL)
+		ev->where_ = where;
+	__atomic_store_n(&ev->state_, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
 /* Posting to the color that the caller owns: no lock, no lookup. */
 static void post_own(struct wf_sched *s, struct wf_color *c, weft_event *ev)
 {
@@ -157,17 +177,26 @@ static void post_own(struct wf_sched *s, struct wf_color *c, weft_event *ev)
 	WF_ADD_OWN(&c->local_cost, ev->cost_);
 }
 
+/* Removes the record if nothing holds it; under the shard's lock. */
+static void forget_if_idle(struct wf_sched *s, struct wf_worker *self, struct wf_shard *shard,
+			   struct wf_color *c) WF_REQUIRES(shard->lock)
+{
+	if (!c->active && WF_LOAD(&c->pin) < 0 &&
+	    atomic_load_explicit(&c->readers, memory_order_acquire) == 0)
+		wf_table_remove(&s->table, shard, c, self != NULL ? &self->free_colors : NULL);
+}
+
 int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
-		  weft_event *ev, enum wf_source from, bool must)
+		  weft_event *ev, enum wf_source from, const char *where, bool must)
 {
 	struct wf_shard *shard;
 	struct wf_color *c;
 	bool activate;
 
-	ev->flags_ = (uint8_t)((ev->flags_ & WF_EVENT_POOLED) |
-			       (from == WF_FROM_IO ? WF_EVENT_IO : 0));
 	if (self != NULL && self->current != NULL && !self->shared &&
 	    self->current->id == ev->color) {
+		if (!mark(ev, from, where))
+			return -EALREADY;
 		post_own(s, self->current, ev);
 		WF_ADD_OWN(&self->counters.posted, 1u);
 		return 0;
@@ -177,9 +206,11 @@ int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *
 	wf_lock_take(&shard->lock);
 	c = wf_table_find_or_add(&s->table, shard, ev->color,
 				 self != NULL ? &self->free_colors : NULL, must);
-	if (WF_UNLIKELY(c == NULL)) {
+	if (WF_UNLIKELY(c == NULL || !mark(ev, from, where))) {
+		if (c != NULL)
+			forget_if_idle(s, self, shard, c);
 		wf_lock_give(&shard->lock);
-		return -ENOMEM;
+		return c != NULL ? -EALREADY : -ENOMEM;
 	}
 	prepare(s, ev, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count));
 	append(&c->inbox, ev);
@@ -306,11 +337,15 @@ bool wf_sched_steal(struct wf_worker *w)
 	struct wf_sched *s = w->sched;
 	const struct wf_policy *p = &s->policy;
 	int n = atomic_load_explicit(&s->started, memory_order_acquire);
-	bool near_first = p->steal & WF_STEAL_LOCALITY && n == s->workers && w->id < n;
+	bool near_first = p->steal & WF_STEAL_LOCALITY && w->id < s->workers;
 	int first = near_first ? 0 : richest(s, n);
 
 	for (int i = 0; i < n - near_first; i++) {
-		int id = near_first ? WF_LOAD(&w->order[i]) : (first + i) % n;
+		/* The order has one less than there are regular workers; stand-ins,
+		 * if any, come behind. */
+		int id = !near_first		? (first + i) % n
+			 : i < s->workers - 1 ? WF_LOAD(&w->order[i])
+						: i + 1;
 		struct wf_worker *victim = wf_sched_worker(s, id);
 		bool stuck = WF_LOAD(&victim->stuck);
 
@@ -321,15 +356,6 @@ bool wf_sched_steal(struct wf_worker *w)
 	}
 	WF_ADD_OWN(&w->counters.steal_misses, 1u);
 	return false;
-}
-
-/* Removes the record if nothing holds it; under the shard's lock. */
-static void forget_if_idle(struct wf_sched *s, struct wf_worker *self, struct wf_shard *shard,
-			   struct wf_color *c) WF_REQUIRES(shard->lock)
-{
-	if (!c->active && WF_LOAD(&c->pin) < 0 &&
-	    atomic_load_explicit(&c->readers, memory_order_acquire) == 0)
-		wf_table_remove(&s->table, shard, c, self != NULL ? &self->free_colors : NULL);
 }
 
 /* Gives up a color that w owns: into the queue if it has work, else it becomes
@@ -351,7 +377,10 @@ static void release(struct wf_worker *w, struct wf_color *c)
 		}
 		wf_lock_give(&shard->lock);
 	}
-	enqueue(s, w, w, c, event_level(c->local.head));
+	/* It had its turn: behind the kernel's events of its priority, not ahead of
+	 * them, or a color that posts to itself would starve them (S3). */
+	enqueue(s, w, w, c, event_level(c->local.head) & ~1u);
+	share_surplus(s, w, w->shared);
 }
 
 static weft_event *pop(struct wf_color *c)
@@ -404,7 +433,6 @@ weft_event *wf_sched_take(struct wf_worker *w)
 	ev = pop(c);
 	w->shared = true;
 	release(w, c);
-	share_surplus(w->sched, w, true);
 	return ev;
 }
 
@@ -453,7 +481,7 @@ int wf_sched_cancel(struct wf_worker *w, weft_event *ev)
 		return -EPERM;
 	if (__atomic_load_n(&ev->state_, __ATOMIC_RELAXED) == 0)
 		return -ENOENT;
-	refill(w->sched, c); /* now it can only be in the local list */
+	refill_always(w->sched, c); /* now it can only be in the local list */
 	detach(&c->local, ev);
 	WF_ADD_OWN(&c->local_count, -1u);
 	WF_ADD_OWN(&c->local_cost, -(uint64_t)ev->cost_);

@@ -82,19 +82,12 @@ static struct wf_worker *any_worker(struct wf_sched *s)
 static int post(struct wf_worker *self, weft_event *ev, const char *where)
 {
 	struct wf_sched *s = &wf_rt->sched;
-	int rc;
 
 	if (WF_UNLIKELY(wf_stopping()))
 		return -ESHUTDOWN;
-	ev->where_ = where;
-	__atomic_store_n(&ev->state_, 1, __ATOMIC_RELAXED);
 	if (WF_LIKELY(self != NULL))
-		rc = wf_sched_post(s, self, self, ev, WF_FROM_CPU, false);
-	else
-		rc = wf_sched_post(s, NULL, any_worker(s), ev, WF_FROM_IO, false);
-	if (WF_UNLIKELY(rc < 0))
-		__atomic_store_n(&ev->state_, 0, __ATOMIC_RELAXED);
-	return rc;
+		return wf_sched_post(s, self, self, ev, WF_FROM_CPU, where, false);
+	return wf_sched_post(s, NULL, any_worker(s), ev, WF_FROM_IO, where, false);
 }
 
 int weft_event_post_at(weft_event *ev, const char *where)
@@ -104,15 +97,14 @@ int weft_event_post_at(weft_event *ev, const char *where)
 
 	if (WF_UNLIKELY(wf_event_check(ev) < 0))
 		return bad_event(ev, where);
-	if (WF_UNLIKELY(__atomic_load_n(&ev->state_, __ATOMIC_RELAXED) != 0))
-		return wf_misuse(where, -EALREADY, "event is queued already, since %s", ev->where_);
-	if (WF_LIKELY(self != NULL))
-		return post(self, ev, where);
 	rc = wf_enter();
-	if (rc == 0) {
-		rc = post(NULL, ev, where);
-		wf_leave();
-	}
+	if (WF_UNLIKELY(rc < 0))
+		return rc;
+	rc = post(self, ev, where);
+	wf_leave();
+	if (WF_UNLIKELY(rc == -EALREADY))
+		return wf_misuse(where, rc, "event is queued already, since %s",
+				 ev->where_ != NULL ? ev->where_ : "an unknown place");
 	return rc;
 }
 
@@ -127,22 +119,25 @@ static int post_pooled(weft_color color, weft_fn *fn, void *arg, bool shared, co
 {
 	struct wf_worker *self = wf_worker_self();
 	struct wf_pool_cache *cache = self != NULL ? &self->free_events : NULL;
-	weft_event *ev;
-	int rc = wf_enter();
+	weft_event *ev, model;
+	int rc;
 
-	if (rc < 0)
+	weft_event_init(&model, color, fn, arg);
+	model.shared = shared;
+	model.flags_ = WF_EVENT_POOLED;
+	if (WF_UNLIKELY(wf_event_check(&model) < 0))
+		return bad_event(&model, where);
+	rc = wf_enter();
+	if (WF_UNLIKELY(rc < 0))
 		return rc;
 	ev = wf_pool_get(&wf_rt->sched.events, cache, false);
-	if (ev == NULL) {
-		wf_leave();
-		return -ENOMEM;
+	rc = -ENOMEM;
+	if (WF_LIKELY(ev != NULL)) {
+		*ev = model;
+		rc = post(self, ev, where);
+		if (WF_UNLIKELY(rc < 0))
+			wf_pool_put(&wf_rt->sched.events, cache, ev);
 	}
-	weft_event_init(ev, color, fn, arg);
-	ev->shared = shared;
-	ev->flags_ = WF_EVENT_POOLED;
-	rc = WF_LIKELY(wf_event_check(ev) == 0) ? post(self, ev, where) : bad_event(ev, where);
-	if (rc < 0)
-		wf_pool_put(&wf_rt->sched.events, cache, ev);
 	wf_leave();
 	return rc;
 }
@@ -166,6 +161,7 @@ void wf_event_deliver(struct wf_worker *at, weft_event *ev)
 		at = self != NULL ? self : any_worker(s);
 	if (self != NULL)
 		wf_worker_unpark(self);
-	__atomic_store_n(&ev->state_, 1, __ATOMIC_RELAXED);
-	(void)wf_sched_post(s, self, at, ev, WF_FROM_IO, true);
+	if (wf_sched_post(s, self, at, ev, WF_FROM_IO, NULL, true) < 0)
+		wf_bug("an event was to be delivered that is queued already, since %s",
+		       ev->where_ != NULL ? ev->where_ : "an unknown place");
 }

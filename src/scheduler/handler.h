@@ -49,6 +49,33 @@ static inline struct wf_handler *wf_handler_find(weft_fn *fn)
 /* The same, made if need be; NULL if the table is full around it. */
 struct wf_handler *wf_handler_get(weft_fn *fn);
 
+/* When to measure. All zeros is a beginning; belongs to one worker. */
+struct wf_sampler {
+	uint64_t random;
+	uint8_t skips;
+};
+
+/* Every so many runs of a handler are measured, once its time is roughly known. */
+enum { WF_SAMPLE_EVERY = 8, WF_SAMPLES_FIRST = 16 };
+
+/* Whether this run shall be measured. At random, so that handlers that take turns
+ * are measured alike; every WF_SAMPLE_EVERY on average. */
+static inline bool wf_sample_now(struct wf_sampler *s)
+{
+	if (WF_LIKELY(s->skips > 0)) {
+		s->skips--;
+		return false;
+	}
+	s->random = s->random * 0x5851F42D4C957F2Du + 0x14057B7EF767814Fu;
+	s->skips = (uint8_t)((s->random >> 33) % (2 * WF_SAMPLE_EVERY - 1));
+	return true;
+}
+
+static inline bool wf_handler_known(const struct wf_handler *h)
+{
+	return h != NULL && WF_LOAD(&h->samples) >= WF_SAMPLES_FIRST;
+}
+
 /* A run of `fn` took so long. `h` is what wf_handler_find gave. */
 void wf_handler_ran(struct wf_handler *h, weft_fn *fn, uint64_t ticks);
 

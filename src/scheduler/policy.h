@@ -32,16 +32,21 @@ struct wf_policy {
 	unsigned batch;
 	uint64_t color_depth, queue_depth, queue_delay; /* 0: none; delay in ticks */
 	uint64_t fixed_steal_cost;                      /* ticks; 0: measured */
-	_Atomic uint64_t steal_cost;                    /* ticks */
+	_Atomic uint64_t steal_cost;                    /* ticks, as the thief measures */
+	uint64_t wake_cost;                             /* ticks */
 };
 
 /* What a steal is taken to cost before the first was measured, and the bounds
  * of belief in a measurement (a preempted thief measures nonsense). Ticks. */
 enum { WF_STEAL_COST_FIRST = 1000, WF_STEAL_COST_LEAST = 100, WF_STEAL_COST_MOST = 20000 };
 
-/* What waking a sleeping worker costs, in steals: a wake is a system call here
- * and a context switch there. */
-enum { WF_WAKE_STEALS = 10 };
+/* What a steal costs in all, by what the thief measures: the victim's queue,
+ * lists and caches are disturbed as well, and the color's next home is cold. */
+enum { WF_STEAL_BOTH_PAY = 4 };
+
+/* What waking a sleeping worker costs: a system call here, and an interrupt and a
+ * context switch there. */
+#define WF_WAKE_COST_NS 10000
 
 /* Reads "off", "base", "all" or names joined by '+'. 0 or -EINVAL. */
 int wf_policy_parse_steal(const char *text, unsigned *flags);
@@ -60,6 +65,13 @@ struct wf_rotation {
 };
 unsigned wf_policy_pick(struct wf_rotation *r, unsigned occupied);
 
+/* What a trip is reckoned to cost: what the user said, else by measurement. */
+static inline uint64_t wf_policy_trip(const struct wf_policy *p)
+{
+	return p->fixed_steal_cost ? p->fixed_steal_cost
+				   : WF_STEAL_BOTH_PAY * WF_LOAD(&p->steal_cost);
+}
+
 /* The worth of a color that has `left` ticks of work queued. */
 static inline unsigned wf_policy_worth(const struct wf_policy *p, uint64_t left)
 {
@@ -67,7 +79,7 @@ static inline unsigned wf_policy_worth(const struct wf_policy *p, uint64_t left)
 
 	if (!(p->steal & WF_STEAL_TIME))
 		return 0;
-	cost = WF_LOAD(&p->steal_cost);
+	cost = wf_policy_trip(p);
 	return left <= cost ? 0 : left <= 4 * cost ? 1 : left <= 16 * cost ? 2 : 3;
 }
 
@@ -83,7 +95,7 @@ static inline bool wf_policy_worth_waking(const struct wf_policy *p, uint64_t le
 {
 	if (!(p->steal & WF_STEAL_ON))
 		return false;
-	return !(p->steal & WF_STEAL_TIME) || left > WF_WAKE_STEALS * WF_LOAD(&p->steal_cost);
+	return !(p->steal & WF_STEAL_TIME) || left > wf_policy_trip(p) + p->wake_cost;
 }
 
 /* Takes a new measurement of a steal into account. */

@@ -128,18 +128,18 @@ int weft_hold(void)
  * never end. */
 int weft_drop_at(const char *where)
 {
+	int64_t held;
 	int rc = wf_enter();
 
 	if (rc < 0)
 		return rc;
-	if (atomic_fetch_sub(&wf_rt->holds, 1) > 0) {
+	held = atomic_load(&wf_rt->holds);
+	while (held > 0 && !atomic_compare_exchange_weak(&wf_rt->holds, &held, held - 1))
+		;
+	if (held > 0)
 		wf_live_add(-1);
-	} else {
-		atomic_fetch_add(&wf_rt->holds, 1);
-		rc = wf_misuse(where, -EINVAL, "weft_drop without weft_hold");
-	}
 	wf_leave();
-	return rc;
+	return held > 0 ? 0 : wf_misuse(where, -EINVAL, "weft_drop without weft_hold");
 }
 
 int weft_workers(void)
@@ -195,6 +195,7 @@ static void init_policy(struct wf_runtime *rt)
 	p->queue_depth = o->queue_depth;
 	p->queue_delay = wf_ns_to_ticks((uint64_t)o->queue_delay_ms * 1000000);
 	p->fixed_steal_cost = wf_ns_to_ticks(o->steal_cost_ns);
+	p->wake_cost = wf_ns_to_ticks(WF_WAKE_COST_NS);
 	atomic_init(&p->steal_cost,
 		    p->fixed_steal_cost ? p->fixed_steal_cost : WF_STEAL_COST_FIRST);
 }
@@ -241,14 +242,13 @@ static void runtime_free(struct wf_runtime *rt)
 	wf_cpus_fini(&rt->cpus);
 	pthread_mutex_destroy(&rt->lock);
 	pthread_cond_destroy(&rt->changed);
-	pthread_cond_destroy(&rt->watch);
+	sem_destroy(&rt->watch);
 	free(rt);
 }
 
 static int runtime_new(const struct wf_settings *set, struct wf_runtime **out)
 {
 	struct wf_runtime *rt = wf_new_aligned(sizeof *rt);
-	pthread_condattr_t monotonic;
 	int rc;
 
 	if (rt == NULL)
@@ -256,10 +256,7 @@ static int runtime_new(const struct wf_settings *set, struct wf_runtime **out)
 	rt->settings = *set;
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_cond_init(&rt->changed, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&rt->watch, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	sem_init(&rt->watch, 0, 0);
 	wf_clock_init();
 	init_policy(rt);
 	rc = wf_cpus_init(&rt->cpus, NULL, NULL);

@@ -5,6 +5,7 @@
 #define WF_RUNTIME_H
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "platform/cpus.h"
 #include "platform/topology.h"
@@ -15,6 +16,7 @@
 struct wf_settings {
 	weft_options opt;
 	unsigned steal;
+	char steal_text[64]; /* opt.steal, whose memory may be the environment's */
 };
 
 struct wf_runtime {
@@ -44,8 +46,9 @@ struct wf_runtime {
 
 	/* The watcher (stall.c). */
 	pthread_t watcher;
-	pthread_cond_t watch;
-	bool watching, watch_end;
+	sem_t watch;
+	bool watching;
+	_Atomic bool watch_end;
 	_Atomic bool watch_asleep;
 	uint64_t last_report; /* the watcher's own */
 };

@@ -94,13 +94,15 @@ int wf_settings_read(struct wf_settings *set, const weft_options *opt)
 	o->steal = from_env("WEFT_STEAL", o->steal);
 	if (o->steal == NULL)
 		o->steal = "all";
-	if (wf_policy_parse_steal(o->steal, &set->steal) < 0) {
+	if (strlen(o->steal) >= sizeof set->steal_text ||
+	    wf_policy_parse_steal(o->steal, &set->steal) < 0) {
 		wf_report(WF_REPORT_SETTING,
 			  "WEFT_STEAL=\"%s\": want off, base, all, or a list like "
 			  "locality+time+penalty",
 			  o->steal);
 		return -EINVAL;
 	}
+	strcpy(set->steal_text, o->steal);
 	if (o->sysfs == NULL)
 		o->sysfs = "/sys";
 	return 0;

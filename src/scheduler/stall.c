@@ -98,34 +98,48 @@ static struct wf_worker *start_stand_in(struct wf_runtime *rt)
 	return w;
 }
 
+/* Whoever sleeps shall at least rob the stuck one's queue. */
+static void wake_all(struct wf_runtime *rt)
+{
+	for (int i = 0; i < rt->sched.workers; i++)
+		wf_worker_wake(wf_sched_worker(&rt->sched, i));
+}
+
 static void cover(struct wf_runtime *rt, struct wf_worker *stuck)
 {
-	struct wf_worker *w = find_resting(rt);
+	struct wf_worker *w;
 
+	/* A run does not end while somebody is inside: not between the two steps
+	 * of waking a worker either. */
+	if (wf_enter() < 0)
+		return;
+	w = find_resting(rt);
 	if (w == NULL)
 		w = start_stand_in(rt);
-	if (w == NULL) {
+	if (w != NULL) {
+		WF_STORE(&w->covers, stuck->id);
+		wf_worker_wake(w);
+	} else {
+		wake_all(rt);
+	}
+	wf_leave();
+	if (w == NULL)
 		wf_report(WF_REPORT_STALL, "no stand-in for stuck worker %d could be started",
 			  stuck->id);
-		return;
-	}
-	WF_STORE(&w->covers, stuck->id);
-	wf_worker_wake(w);
 }
 
 /* Whether the thread waits in the kernel, or has computed for half of the time
  * since its handler was first seen. */
-static bool at_it(struct wf_runtime *rt, struct wf_worker *w)
+static bool at_it(struct wf_worker *w, uint64_t limit)
 {
-	uint64_t used = wf_thread_cpu_ns(w->thread);
-
-	return used - w->seen_cpu >= (uint64_t)rt->settings.opt.stall_ms * 500000 ||
+	return wf_thread_cpu_ns(w->thread) - w->seen_cpu >= limit / 2 ||
 	       wf_thread_waits(WF_LOAD(&w->tid));
 }
 
 /* Compares each worker's beat with the one seen last time. */
 static void look(struct wf_runtime *rt)
 {
+	uint64_t now = wf_now(), limit = (uint64_t)rt->settings.opt.stall_ms * 1000000;
 	int n = atomic_load(&rt->sched.started);
 
 	for (int i = 0; i < n; i++) {
@@ -136,9 +150,10 @@ static void look(struct wf_runtime *rt)
 		if (fn == NULL || beat != w->seen_beat) {
 			w->seen_beat = beat;
 			w->seen_cpu = wf_thread_cpu_ns(w->thread);
+			w->seen_at = now;
 			continue;
 		}
-		if (WF_LOAD(&w->stuck) || !at_it(rt, w))
+		if (WF_LOAD(&w->stuck) || now - w->seen_at < limit || !at_it(w, limit))
 			continue;
 		atomic_store(&w->stuck, true);
 		/* It may have come back before it could see that. Either we see it
@@ -169,34 +184,36 @@ static struct timespec next_look(struct wf_runtime *rt)
 				 .tv_nsec = (long)(at % 1000000000)};
 }
 
+/* Until somebody is up. Workers look at the flag after they said that they are. */
+static void sleep_with_workers(struct wf_runtime *rt)
+{
+	for (;;) {
+		atomic_store(&rt->watch_asleep, true);
+		if (!wf_runtime_asleep(rt) || atomic_load(&rt->watch_end))
+			break;
+		(void)sem_wait(&rt->watch);
+	}
+	atomic_store(&rt->watch_asleep, false);
+}
+
 static void *watch(void *arg)
 {
 	struct wf_runtime *rt = arg;
 	int quiet = 0;
 
 	wf_thread_name("weft-watch");
-	pthread_mutex_lock(&rt->lock);
-	while (!rt->watch_end) {
+	while (!atomic_load(&rt->watch_end)) {
 		struct timespec at = next_look(rt);
 
-		if (quiet >= QUIET_LOOKS) {
-			/* Workers look at the flag after they said that they are up. */
-			atomic_store(&rt->watch_asleep, true);
-			if (wf_runtime_asleep(rt))
-				pthread_cond_wait(&rt->watch, &rt->lock);
-			atomic_store(&rt->watch_asleep, false);
+		if (quiet == QUIET_LOOKS) {
+			sleep_with_workers(rt);
 			quiet = 0;
 			continue;
 		}
-		pthread_cond_timedwait(&rt->watch, &rt->lock, &at);
-		if (rt->watch_end)
-			break;
+		(void)sem_clockwait(&rt->watch, CLOCK_MONOTONIC, &at);
 		quiet = wf_runtime_asleep(rt) ? quiet + 1 : 0;
-		pthread_mutex_unlock(&rt->lock);
 		look(rt);
-		pthread_mutex_lock(&rt->lock);
 	}
-	pthread_mutex_unlock(&rt->lock);
 	return NULL;
 }
 
@@ -216,18 +233,15 @@ int wf_watch_start(struct wf_runtime *rt)
 
 void wf_watch_wake(struct wf_runtime *rt)
 {
-	pthread_mutex_lock(&rt->lock);
-	pthread_cond_signal(&rt->watch);
-	pthread_mutex_unlock(&rt->lock);
+	if (atomic_exchange(&rt->watch_asleep, false))
+		sem_post(&rt->watch);
 }
 
 void wf_watch_end(struct wf_runtime *rt)
 {
 	if (!rt->watching)
 		return;
-	pthread_mutex_lock(&rt->lock);
-	rt->watch_end = true;
-	pthread_cond_signal(&rt->watch);
-	pthread_mutex_unlock(&rt->lock);
+	atomic_store(&rt->watch_end, true);
+	sem_post(&rt->watch);
 	pthread_join(rt->watcher, NULL);
 }

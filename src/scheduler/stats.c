@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/report.h"
 #include "platform/clock.h"
 #include "scheduler/handler.h"
@@ -65,7 +67,7 @@ static void read_all(struct wf_runtime *rt, weft_stats_all *all)
 	*all = (weft_stats_all){
 		.workers = atomic_load(&rt->sched.started),
 		.io = wf_pollers.name(),
-		.steal = rt->settings.opt.steal,
+		.steal = rt->settings.steal_text,
 		.steal_cost_ns = wf_ticks_to_ns(WF_LOAD(&rt->sched.policy.steal_cost)),
 		.posted_foreign = WF_LOAD(&rt->sched.foreign_posted),
 		.queued = wf_sched_queued(&rt->sched),
@@ -91,30 +93,47 @@ int weft_stats(weft_stats_all *all, weft_worker_stats *workers, int max)
 	return n < max ? n : max;
 }
 
-/* Text for a descriptor, gathered in a buffer. */
-struct writer {
-	int fd;
-	int rc;
-	size_t used;
-	char text[4096];
+/* Text that is gathered first: writing it may block, and must not happen while
+ * the end of the run waits for us. */
+struct text {
+	char *at;
+	size_t used, room;
+	bool failed;
 };
 
-static void flush(struct writer *out)
+static bool make_room(struct text *out, size_t more)
+{
+	size_t room = out->room ? 2 * out->room : 4096;
+	char *at;
+
+	if (out->used + more <= out->room)
+		return true;
+	at = WF_FAULT(ENOMEM) ? NULL : realloc(out->at, room);
+	if (at == NULL) {
+		out->failed = true;
+		return false;
+	}
+	out->at = at;
+	out->room = room;
+	return true;
+}
+
+static int write_all(int fd, const struct text *text)
 {
 	size_t done = 0;
 
-	while (out->rc == 0 && done < out->used) {
-		ssize_t n = write(out->fd, out->text + done, out->used - done);
+	while (done < text->used) {
+		ssize_t n = write(fd, text->at + done, text->used - done);
 
 		if (n > 0)
 			done += (size_t)n;
 		else if (n < 0 && errno != EINTR)
-			out->rc = -errno;
+			return -errno;
 	}
-	out->used = 0;
+	return 0;
 }
 
-static void WF_PRINTF(2, 3) put(struct writer *out, const char *fmt, ...)
+static void WF_PRINTF(2, 3) put(struct text *out, const char *fmt, ...)
 {
 	char line[512];
 	va_list ap;
@@ -127,13 +146,13 @@ static void WF_PRINTF(2, 3) put(struct writer *out, const char *fmt, ...)
 		return;
 	if ((size_t)n >= sizeof line)
 		n = sizeof line - 1;
-	if (out->used + (size_t)n > sizeof out->text)
-		flush(out);
-	memcpy(out->text + out->used, line, (size_t)n);
+	if (!make_room(out, (size_t)n))
+		return;
+	memcpy(out->at + out->used, line, (size_t)n);
 	out->used += (size_t)n;
 }
 
-static void dump_worker(struct writer *out, struct wf_worker *w)
+static void dump_worker(struct text *out, struct wf_worker *w)
 {
 	weft_worker_stats st;
 	weft_fn *fn = WF_LOAD(&w->running);
@@ -165,7 +184,7 @@ static void dump_worker(struct writer *out, struct wf_worker *w)
 	}
 }
 
-static void dump_handlers(struct writer *out)
+static void dump_handlers(struct text *out)
 {
 	for (unsigned i = 0; i < WF_HANDLERS; i++) {
 		struct wf_handler *h = &wf_handlers[i];
@@ -181,7 +200,7 @@ static void dump_handlers(struct writer *out)
 
 int weft_dump(int fd)
 {
-	struct writer out = {.fd = fd};
+	struct text out = {0};
 	weft_stats_all all;
 	int rc = wf_enter();
 
@@ -197,9 +216,10 @@ int weft_dump(int fd)
 	for (int i = 0; i < all.workers; i++)
 		dump_worker(&out, wf_sched_worker(&wf_rt->sched, i));
 	dump_handlers(&out);
-	flush(&out);
 	wf_leave();
-	return out.rc;
+	rc = out.failed ? -ENOMEM : write_all(fd, &out);
+	free(out.at);
+	return rc;
 }
 
 static weft_report_fn *_Atomic report_fn;

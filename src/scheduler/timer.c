@@ -290,18 +290,20 @@ uint64_t weft_now(void)
 	return wf_now();
 }
 
+static int start(weft_timer *t, uint64_t when, const char *where)
+{
+	int rc = WF_UNLIKELY(wf_stopping()) ? -ESHUTDOWN : wf_event_check(&t->event);
+
+	return WF_LIKELY(rc == 0) ? arm(t, when, where) : rc;
+}
+
 int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char *where)
 {
 	int rc = wf_enter();
 
 	if (WF_UNLIKELY(rc < 0))
 		return rc;
-	if (WF_UNLIKELY(wf_stopping()))
-		rc = -ESHUTDOWN;
-	else
-		rc = wf_event_check(&t->event);
-	if (WF_LIKELY(rc == 0))
-		rc = arm(t, when, where);
+	rc = start(t, when, where);
 	wf_leave();
 	return WF_LIKELY(rc == 0) ? 0 : refuse(t, rc, where);
 }
@@ -350,12 +352,10 @@ int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where)
 		return rc;
 	if (WF_LIKELY(state_load(t) % STATES == ARMED && !wf_stopping()))
 		rc = move(t, time_after(delay), where);
-	else if (queued(t))
-		rc = -EALREADY;
 	else
-		rc = weft_timer_start_at(t, delay, where);
+		rc = start(t, time_after(delay), where);
 	wf_leave();
-	return rc;
+	return rc == -EINVAL ? refuse(t, rc, where) : rc;
 }
 
 /* Starts a timer that posts `ev`. Takes ev, if all goes well. */

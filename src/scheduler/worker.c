@@ -34,9 +34,6 @@
 /* For so long the two clocks are taken to go alike. */
 #define CLOCKS_AGREE_NS ((uint64_t)1000000)
 
-/* Measure every so many runs of a handler, once its time is roughly known. */
-enum { SAMPLE_EVERY = 8, SAMPLES_FIRST = 16 };
-
 static _Thread_local struct wf_worker *self_worker
 	__attribute__((tls_model("initial-exec")));
 
@@ -164,8 +161,8 @@ static void run_event(struct wf_worker *w, weft_event *ev)
 	void *arg;
 	weft_fn *fn = open_event(w, ev, &arg);
 	struct wf_handler *h = wf_handler_find(fn);
-	bool known = h != NULL && WF_LOAD(&h->samples) >= SAMPLES_FIRST;
-	bool sample = !known || ++w->since_sample >= SAMPLE_EVERY;
+	bool known = wf_handler_known(h);
+	bool sample = !known || wf_sample_now(&w->sampler);
 	uint64_t began = sample ? wf_ticks() : 0;
 
 	WF_PROBE2(run, w->id, fn);
@@ -179,9 +176,8 @@ static void run_event(struct wf_worker *w, weft_event *ev)
 		uint64_t took = wf_ticks() - began;
 
 		took -= took < wf_clock_rate.reading ? took : wf_clock_rate.reading;
-		w->since_sample = 0;
 		wf_handler_ran(h, fn, took);
-		WF_ADD_OWN(&w->counters.busy_ticks, known ? took * SAMPLE_EVERY : took);
+		WF_ADD_OWN(&w->counters.busy_ticks, known ? took * WF_SAMPLE_EVERY : took);
 	}
 }
 
@@ -222,27 +218,35 @@ static void serve_stuck(struct wf_worker *w)
 		WF_STORE(&w->covers, -1);
 		return;
 	}
-	wf_timers_run(stuck, w, wf_now());
-	wf_pollers.serve(w, stuck);
-	wf_sched_rescue(w, stuck);
+	/* The stuck one may be a stand-in, and leave another uncovered. */
+	for (int i = 0; i < w->sched->limit && WF_LOAD(&stuck->stuck); i++) {
+		WF_ADD_OWN(&w->counters.timers_fired, wf_timers_run(stuck, w, wf_now()));
+		wf_pollers.serve(w, stuck);
+		wf_sched_rescue(w, stuck);
+		id = WF_LOAD(&stuck->covers);
+		if (id < 0)
+			break;
+		stuck = wf_sched_worker(w->sched, id);
+	}
 }
 
+/* Ticks first: what passes in between makes wf_worker_now late, never early. */
 static void read_clocks(struct wf_worker *w)
 {
-	w->last_poll_ns = wf_now();
-	w->last_poll = wf_ticks();
+	w->clock_ticks = wf_ticks();
+	w->clock_ns = wf_now();
 }
 
 uint64_t wf_worker_now(struct wf_worker *w)
 {
-	uint64_t ns = wf_ticks_to_ns(wf_ticks() - w->last_poll);
+	uint64_t ns = wf_ticks_to_ns(wf_ticks() - w->clock_ticks);
 
 	if (WF_UNLIKELY(ns > CLOCKS_AGREE_NS)) {
 		read_clocks(w);
 		ns = 0;
 	}
 	/* The rate of ticks is known to 1 in 10,000: a timer must not be early. */
-	return w->last_poll_ns + ns + ns / 4096;
+	return w->clock_ns + ns + ns / 4096;
 }
 
 static void poll_kernel(struct wf_worker *w, int64_t wait_ns)
@@ -250,6 +254,7 @@ static void poll_kernel(struct wf_worker *w, int64_t wait_ns)
 	WF_ADD_OWN(&w->counters.polls, 1u);
 	wf_pollers.poll(w, wait_ns);
 	read_clocks(w);
+	w->last_poll = w->clock_ticks;
 }
 
 static void run_timers(struct wf_worker *w)
@@ -329,6 +334,7 @@ void wf_runtime_stop(struct wf_runtime *rt)
 	int n;
 
 	atomic_store(&rt->stopping, true);
+	atomic_thread_fence(memory_order_seq_cst); /* `parked` is read relaxed */
 	n = atomic_load(&rt->sched.started);
 	for (int i = 0; i < n; i++) {
 		struct wf_worker *w = wf_sched_worker(&rt->sched, i);
@@ -349,20 +355,25 @@ void wf_sched_wake_thief(struct wf_worker *w)
 	for (int i = 0; i < others; i++) {
 		struct wf_worker *t = wf_sched_worker(s, WF_LOAD(&w->order[i]));
 
-		if (!rouse(t))
+		if (WF_LOAD(&t->parked) == WF_AWAKE)
 			continue;
-		__atomic_store_n(&t->searching, true, __ATOMIC_RELEASE);
-		wake_roused(t);
-		return;
+		/* Before it is up, or it could enter a handler without knowing. */
+		atomic_store(&t->searching, true);
+		if (rouse(t)) {
+			wake_roused(t);
+			return;
+		}
+		if (!atomic_exchange(&t->searching, false))
+			return; /* it got up by itself and took the search upon it */
 	}
 	atomic_store(&s->searching, 0);
 }
 
+/* Ends a search that this worker was woken for; true if it was. */
 static bool stop_searching(struct wf_worker *w)
 {
-	if (!__atomic_load_n(&w->searching, __ATOMIC_ACQUIRE))
+	if (WF_LIKELY(!WF_LOAD(&w->searching)) || !atomic_exchange(&w->searching, false))
 		return false;
-	__atomic_store_n(&w->searching, false, __ATOMIC_RELAXED);
 	atomic_store(&w->sched->searching, 0);
 	return true;
 }
@@ -445,14 +456,21 @@ static void park(struct wf_worker *w)
 	wf_worker_unpark(w);
 }
 
-static bool steal(struct wf_worker *w)
+/* A worker that was woken to search has found work, its own or another's: there
+ * may be enough for one more. */
+static void pass_on_search(struct wf_worker *w)
 {
-	if (WF_LOAD(&w->resting) || !wf_sched_steal(w))
-		return false;
-	/* One thief has found work: there may be enough for another. */
 	if (stop_searching(w) && WF_LOAD(&w->sched->idle) > 0 && loot_in_sight(w))
 		wf_sched_wake_thief(w);
-	return true;
+}
+
+static bool find_work(struct wf_worker *w)
+{
+	if (wf_sched_next(w))
+		return true;
+	run_timers(w);
+	serve_stuck(w);
+	return wf_sched_next(w) || (!WF_LOAD(&w->resting) && wf_sched_steal(w));
 }
 
 static void loop(struct wf_worker *w)
@@ -461,23 +479,15 @@ static void loop(struct wf_worker *w)
 	unsigned turns = 0;
 
 	read_clocks(w);
+	w->last_poll = w->clock_ticks;
 	while (!stopping(w)) {
-		if (wf_sched_next(w)) {
-			stop_searching(w);
-			turn(w);
-			poll_if_due(w, &turns, poll_ticks);
+		if (!find_work(w)) {
+			park(w);
 			continue;
 		}
-		run_timers(w);
-		serve_stuck(w);
-		if (WF_LOAD(&w->queue.colors) != 0)
-			continue;
-		if (steal(w)) {
-			turn(w);
-			poll_if_due(w, &turns, poll_ticks);
-			continue;
-		}
-		park(w);
+		pass_on_search(w);
+		turn(w);
+		poll_if_due(w, &turns, poll_ticks);
 	}
 	stop_searching(w);
 }

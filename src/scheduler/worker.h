@@ -8,6 +8,7 @@
 #include <weft/run.h>
 
 #include "scheduler/color.h"
+#include "scheduler/handler.h"
 #include "scheduler/policy.h"
 #include "scheduler/runq.h"
 #include "scheduler/timer.h"
@@ -30,8 +31,7 @@ struct WF_ALIGNED wf_worker {
 	int id;
 	struct wf_color *current; /* the color it runs, or NULL */
 	bool shared;              /* it runs a shared event of it: does not own it */
-	bool searching;           /* woken to look for work; counted in sched->searching */
-	uint8_t since_sample;
+	struct wf_sampler sampler;
 	struct wf_pool_cache free_colors, free_events;
 	/* Ids of the other regular workers, nearest first. Written by the worker,
 	 * read by whoever wakes a thief for it. */
@@ -39,7 +39,8 @@ struct WF_ALIGNED wf_worker {
 	/* Start: under the runtime's lock. */
 	int open_rc;
 	bool opened, go;
-	uint64_t last_poll, last_poll_ns; /* the same moment, in ticks and on wf_now's clock */
+	uint64_t last_poll;             /* ticks */
+	uint64_t clock_ticks, clock_ns; /* one moment on both clocks */
 	void *poller;
 	pthread_t thread;
 
@@ -57,13 +58,14 @@ struct WF_ALIGNED wf_worker {
 	/* Written by others too. */
 	struct wf_runq queue WF_ALIGNED;
 	_Atomic unsigned parked; /* enum wf_parked */
+	_Atomic bool searching; /* woken to look for work; counted in sched->searching */
 	_Atomic bool stuck;
 	_Atomic bool resting; /* a stand-in that nobody needs now; its own to write */
 	_Atomic int covers;   /* a stand-in: the stuck worker that it serves, or -1 */
 	struct wf_timers timers;
 
 	/* The watcher's. */
-	uint64_t seen_beat, seen_cpu;
+	uint64_t seen_beat, seen_cpu, seen_at;
 	_Atomic uint64_t stalls;
 };
 

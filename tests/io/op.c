@@ -275,6 +275,9 @@ TEST(datagrams_keep_their_borders)
 	CHECK_EQ(DO(send, b, "333", 3, 0), 3);
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ(WAIT(c[i]), i + 1);
+	c[0] = START(recv, a, buf, 16, MSG_WAITALL);
+	CHECK_EQ(DO(send, b, "4444", 4, MSG_WAITALL), 4);
+	CHECK_EQ(WAIT(c[0]), 4);
 	runtime_end();
 }
 

@@ -188,4 +188,52 @@ TEST(surplus_work_wakes_a_sleeping_worker)
 	}
 }
 
+/* A post that meets a worker on its way to sleep: a wake-up that is missed
+ * would hang. The worker's delay varies, so that they meet at every step. */
+
+static atomic_uint linger;
+
+static void count_and_linger(void *unused)
+{
+	count(unused);
+	for (unsigned spin = atomic_load(&linger); spin > 0; spin--)
+		wf_relax();
+}
+
+static void *post_one_by_one(void *unused)
+{
+	uint64_t seed = TEST_SEED;
+
+	for (int i = 0; i < TEST_SIZE(200000); i++) {
+		atomic_store(&linger, (unsigned)random_below(&seed, 64));
+		CHECK_EQ(weft_post(random_below(&seed, 2), count_and_linger, NULL), 0);
+		for (int spin = 0; atomic_load(&ran) <= i; spin++) {
+			if (spin < 1000)
+				wf_relax();
+			else
+				sched_yield();
+		}
+	}
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static int start_one_by_one(void *unused)
+{
+	CHECK_EQ(weft_hold(), 0);
+	observer = thread_start(post_one_by_one, unused);
+	return 0;
+}
+
+TEST(a_post_is_not_missed_by_a_worker_that_falls_asleep)
+{
+	for (int workers = 1; workers <= 2; workers++) {
+		weft_options opt = { .workers = workers, .steal = "off", .stall_ms = -1 };
+
+		atomic_store(&ran, 0);
+		CHECK_EQ(weft_run(start_one_by_one, NULL, &opt), 0);
+		thread_join(observer);
+	}
+}
+
 TEST_MAIN

@@ -130,6 +130,43 @@ TEST(a_pin_can_be_moved_at_any_time)
 	CHECK_EQ(atomic_load(&left_to_move), 0);
 }
 
+/* "Takes effect when the color next gets a turn" */
+
+static void on_other(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(weft_worker_current(), atomic_load(&target));
+	atomic_fetch_add(&runs, 1);
+}
+
+static int pin_what_is_queued(void *unused)
+{
+	int here = weft_worker_current();
+
+	(void)unused;
+	for (weft_color c = 300; c < 400; c++)
+		CHECK_EQ(weft_post(c, on_other, NULL), 0); /* queued here, free to steal */
+	atomic_store(&target, (here + 1) % WORKERS);
+	for (weft_color c = 300; c < 400; c++)
+		CHECK_EQ(weft_color_pin(c, (here + 1) % WORKERS), 0);
+	return 0;
+}
+
+TEST(a_color_that_is_queued_when_it_is_pinned_goes_where_it_is_pinned)
+{
+	/* Not stolen before the pins are there: nothing is worth it. */
+	weft_options opt = {
+		.workers = WORKERS, .steal = "time", .steal_cost_ns = 1000000000, .stall_ms = -1
+	};
+
+	CHECK_EQ(weft_handler_time(on_other, 100), 0);
+	for (int i = 0; i < 20; i++) {
+		atomic_store(&runs, 0);
+		CHECK_EQ(weft_run(pin_what_is_queued, NULL, &opt), 0);
+		CHECK_EQ(atomic_load(&runs), 100);
+	}
+}
+
 static size_t records;
 
 static void count_record(struct wf_color *c)

@@ -108,7 +108,7 @@ TEST(wrong_names_of_heuristics_are_refused)
 
 TEST(a_color_is_worth_stealing_when_its_work_exceeds_the_trip)
 {
-	struct wf_policy p = { .steal = WF_STEAL_ALL, .steal_cost = 1000 };
+	struct wf_policy p = { .steal = WF_STEAL_ALL, .fixed_steal_cost = 1000 };
 
 	CHECK_EQ(wf_policy_worth(&p, 0), 0);
 	CHECK_EQ(wf_policy_worth(&p, 1000), 0);
@@ -125,12 +125,22 @@ TEST(a_color_is_worth_stealing_when_its_work_exceeds_the_trip)
 	CHECK_EQ(wf_policy_least_worth(&p, false), 0);
 }
 
-TEST(a_sleeper_is_woken_for_more_than_its_waking_costs)
+TEST(a_measured_trip_counts_for_the_victim_too)
 {
 	struct wf_policy p = { .steal = WF_STEAL_ALL, .steal_cost = 1000 };
 
-	CHECK(!wf_policy_worth_waking(&p, 1000 * WF_WAKE_STEALS));
-	CHECK(wf_policy_worth_waking(&p, 1000 * WF_WAKE_STEALS + 1));
+	CHECK_EQ(wf_policy_worth(&p, 1000 * WF_STEAL_BOTH_PAY), 0);
+	CHECK_EQ(wf_policy_worth(&p, 1000 * WF_STEAL_BOTH_PAY + 1), 1);
+}
+
+TEST(a_sleeper_is_woken_for_more_than_its_waking_costs)
+{
+	struct wf_policy p = {
+		.steal = WF_STEAL_ALL, .fixed_steal_cost = 1000, .wake_cost = 5000
+	};
+
+	CHECK(!wf_policy_worth_waking(&p, 6000));
+	CHECK(wf_policy_worth_waking(&p, 6001));
 	p.steal = WF_STEAL_ON;
 	CHECK(wf_policy_worth_waking(&p, 0));
 	p.steal = 0;

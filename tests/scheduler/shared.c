@@ -36,6 +36,30 @@ TEST(two_shared_events_of_a_color_run_at_the_same_time)
 	}
 }
 
+/* Both readers wait behind this one while everybody else sleeps. */
+static void post_readers_behind(void *unused)
+{
+	CHECK_EQ(weft_post_shared(COLOR, meet, unused), 0);
+	CHECK_EQ(weft_post_shared(COLOR, meet, unused), 0);
+	WAIT_FOR(atomic_load(&wf_rt->sched.idle) == weft_workers() - 1);
+}
+
+static int start_readers_behind(void *unused)
+{
+	return weft_post(COLOR, post_readers_behind, unused);
+}
+
+TEST(the_first_of_two_readers_wakes_a_worker_for_the_second)
+{
+	for (int i = 0; i < TEST_SIZE(100); i++) {
+		weft_options opt = { .workers = 2 + i % 3, .steal = "base", .stall_ms = -1 };
+
+		atomic_store(&met, 0);
+		CHECK_EQ(weft_run(start_readers_behind, NULL, &opt), 0);
+		CHECK_EQ(atomic_load(&met), 2);
+	}
+}
+
 /* Fair order: the kinds of a random sequence, each event knowing its place */
 
 enum { SEQUENCE = 2000 };

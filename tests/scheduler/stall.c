@@ -19,8 +19,7 @@ static void other(void *unused)
 	atomic_fetch_add(&others_ran, 1);
 }
 
-void handler_that_blocks(void *arg); /* a name that the stack can show */
-void handler_that_blocks(void *arg)
+static void handler_that_blocks(void *arg)
 {
 	char byte;
 
@@ -122,8 +121,7 @@ TEST(the_report_names_the_post_and_shows_the_stack)
 
 static atomic_bool loop_on = true;
 
-void handler_that_computes(void *unused);
-void handler_that_computes(void *unused)
+static void handler_that_computes(void *unused)
 {
 	(void)unused;
 	while (atomic_load(&loop_on))

@@ -42,7 +42,7 @@ static void post_from(struct sim *sim, struct wf_worker *self, weft_event *ev, w
 	struct wf_worker *at = self != NULL ? self : sim->cores[0].w;
 
 	weft_event_init(ev, color, nothing, NULL);
-	CHECK_EQ(wf_sched_post(&sim->sched, self, at, ev, WF_FROM_IO, false), 0);
+	CHECK_EQ(wf_sched_post(&sim->sched, self, at, ev, WF_FROM_IO, NULL, false), 0);
 }
 
 static void post(struct sim *sim, weft_event *ev, weft_color color)
