@@ -16,10 +16,9 @@ static const struct timer_work fire_work = { .count = 1000000, .span_ms = 1000 }
 static const struct timer_work churn_work = { .count = 100000,
 					      .span_ms = 60000,
 					      .restarts = 2000000 };
-static const struct timer_work put_off_work = { .count = 100000,
-						.span_ms = 60000,
-						.restarts = 2000000,
-						.put_off = true };
+static const struct timer_work put_off_work = {
+	.count = 100000, .span_ms = 60000, .restarts = 2000000, .put_off = true
+};
 
 static struct {
 	const struct timer_work *work;
@@ -181,7 +180,8 @@ int bench_timers(void)
 	add_churn(churn, "cancel and add", &churn_work);
 	add_churn(put_off, "put off", &put_off_work);
 	bench_run();
-	compare(fire, 2, "start and fire, faster than libuv", "start and fire, faster than libevent");
+	compare(fire, 2, "start and fire, faster than libuv",
+		"start and fire, faster than libevent");
 	compare(churn, 3, "cancel and add, faster than libuv",
 		"cancel and add, faster than libevent");
 	compare(put_off, 3, "put off, faster than libuv", "put off, faster than libevent");

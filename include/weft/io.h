@@ -125,8 +125,7 @@ static inline void weft_op_init(weft_op *op, weft_color color, weft_fn *done, vo
  *           -ESHUTDOWN  no runtime is running, or it is stopping; not started
  */
 WEFT_API int weft_op_read_at(weft_op *op, int fd, void *buf, size_t len, const char *where);
-WEFT_API int weft_op_write_at(weft_op *op, int fd, const void *buf, size_t len,
-			      const char *where);
+WEFT_API int weft_op_write_at(weft_op *op, int fd, const void *buf, size_t len, const char *where);
 WEFT_API int weft_op_pread_at(weft_op *op, int fd, void *buf, size_t len, int64_t offset,
 			      const char *where);
 WEFT_API int weft_op_pwrite_at(weft_op *op, int fd, const void *buf, size_t len, int64_t offset,

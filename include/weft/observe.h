@@ -26,25 +26,25 @@ typedef struct weft_worker_stats {
 	uint64_t polls;        /* asked the kernel for completions */
 	uint64_t io_events;    /* completions and readiness that came */
 	uint64_t timers_fired;
-	uint64_t stalls;       /* times it was found stuck */
-	uint64_t busy_ns;      /* time in handlers, sampled */
-	uint32_t colors;       /* colors queued now */
-	uint32_t timers;       /* timers started now */
-	int cpu;               /* where it was when it last woke */
+	uint64_t stalls;  /* times it was found stuck */
+	uint64_t busy_ns; /* time in handlers, sampled */
+	uint32_t colors;  /* colors queued now */
+	uint32_t timers;  /* timers started now */
+	int cpu;          /* where it was when it last woke */
 	bool parked;
 	bool stuck;
-	bool spare;            /* stands in for a stuck one */
+	bool spare; /* stands in for a stuck one */
 	weft_class_stats classes[WEFT_CLASSES];
 } weft_worker_stats;
 
 typedef struct weft_stats_all {
-	int workers;                /* how many the array would need */
-	const char *io;             /* "uring" or "epoll" */
+	int workers;    /* how many the array would need */
+	const char *io; /* "uring" or "epoll" */
 	const char *steal;
-	uint64_t steal_cost_ns;     /* what a steal is reckoned to cost now */
-	uint64_t posted_foreign;    /* events posted by threads that are no workers */
-	uint64_t queued;            /* events queued now, in all colors */
-	uint64_t ops;               /* operations and watches under way now */
+	uint64_t steal_cost_ns;  /* what a steal is reckoned to cost now */
+	uint64_t posted_foreign; /* events posted by threads that are no workers */
+	uint64_t queued;         /* events queued now, in all colors */
+	uint64_t ops;            /* operations and watches under way now */
 	uint64_t offload_run;
 	uint32_t offload_threads;
 	uint32_t offload_queued;

@@ -17,7 +17,7 @@
 #define WF_CACHE_LINE 128
 #define WF_ALIGNED __attribute__((aligned(WF_CACHE_LINE)))
 
-#define WF_CONTAINER(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define WF_CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 #define WF_COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* clang's -Wthread-safety reads these; gcc does not know them. */

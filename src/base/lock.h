@@ -26,8 +26,14 @@ void wf_lock_order_give(const struct wf_lock *lock);
 /* Aborts if the calling thread holds any lock. */
 void wf_lock_order_none(void);
 #else
-static inline void wf_lock_order_take(const struct wf_lock *lock) { (void)lock; }
-static inline void wf_lock_order_give(const struct wf_lock *lock) { (void)lock; }
+static inline void wf_lock_order_take(const struct wf_lock *lock)
+{
+	(void)lock;
+}
+static inline void wf_lock_order_give(const struct wf_lock *lock)
+{
+	(void)lock;
+}
 static inline void wf_lock_order_none(void) {}
 #endif
 
@@ -52,8 +58,7 @@ static inline void wf_lock_take(struct wf_lock *lock) WF_ACQUIRE(lock) WF_NO_THR
 
 static inline bool wf_lock_try(struct wf_lock *lock) WF_TRY_ACQUIRE(true, lock) WF_NO_THREAD_SAFETY
 {
-	if (WF_LOAD(&lock->held) ||
-	    atomic_exchange_explicit(&lock->held, 1, memory_order_acquire))
+	if (WF_LOAD(&lock->held) || atomic_exchange_explicit(&lock->held, 1, memory_order_acquire))
 		return false;
 	wf_lock_order_take(lock);
 	return true;

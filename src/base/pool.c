@@ -26,7 +26,7 @@ int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit)
 {
 	const size_t least = 1024;
 
-	*pool = (struct wf_pool){.size = size};
+	*pool = (struct wf_pool){ .size = size };
 	wf_lock_init(&pool->lock, WF_RANK_POOL);
 	room = allowed_room(size, room);
 	if (room < least)

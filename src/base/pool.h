@@ -16,9 +16,9 @@ struct wf_pool_item {
 
 struct wf_pool {
 	struct wf_lock lock;
-	size_t size;  /* of a record */
-	size_t room;  /* records that fit in the reserved space */
-	size_t limit; /* records in use above which others than `must` get a no; 0: none */
+	size_t size;         /* of a record */
+	size_t room;         /* records that fit in the reserved space */
+	size_t limit;        /* records in use above which others than `must` get a no; 0: none */
 	_Atomic size_t used; /* records in use; counted only if there is a limit */
 	char *base;
 	size_t fresh WF_GUARDED(lock);               /* records never handed out start here */

@@ -2,8 +2,9 @@
  *
  * Of each direction of a descriptor at most one operation is in the kernel, which
  * keeps them in order. It is there from its start on: there is no try on the side.
- * A cancel entry on the list holds its operation back until the owner of the ring
- * has seen it, even if it completes first.
+ * A cancel entry, on the list or in the ring, holds its operation back until the
+ * kernel has answered it, even if the operation completes first: so the answer can
+ * be acted upon, and memory that was given back is never touched.
  */
 #ifdef WEFT_HAVE_URING
 #include <errno.h>

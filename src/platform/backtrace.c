@@ -82,7 +82,7 @@ static int search_code(struct dl_phdr_info *info, size_t size, void *arg)
 
 static bool in_code(uintptr_t pc)
 {
-	struct code_search s = {.pc = pc};
+	struct code_search s = { .pc = pc };
 
 	dl_iterate_phdr(search_code, &s);
 	return s.found;
@@ -149,8 +149,8 @@ static bool read_wait(int tid, uintptr_t *sp, uintptr_t *pc)
 {
 	char line[256];
 
-	return read_about(tid, "syscall", line, sizeof line) &&
-	       strncmp(line, "running", 7) != 0 && cut_number(line, pc) && cut_number(line, sp);
+	return read_about(tid, "syscall", line, sizeof line) && strncmp(line, "running", 7) != 0 &&
+	       cut_number(line, pc) && cut_number(line, sp);
 }
 
 uint64_t wf_thread_cpu_ns(pthread_t thread)
@@ -175,8 +175,8 @@ bool wf_thread_waits(int tid)
 }
 
 /* Reads words of a stack that its thread may be using. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static size_t
-scan_stack(uintptr_t sp, uintptr_t high, uintptr_t *pcs, size_t max)
+__attribute__((no_sanitize("address", "thread", "undefined"))) static size_t scan_stack(
+	uintptr_t sp, uintptr_t high, uintptr_t *pcs, size_t max)
 {
 	size_t found = 0;
 
@@ -195,8 +195,8 @@ scan_stack(uintptr_t sp, uintptr_t high, uintptr_t *pcs, size_t max)
 
 static int ask(int tid, void *frames[])
 {
-	struct sigaction mine = {.sa_handler = on_ask, .sa_flags = SA_RESTART}, old;
-	struct timespec ms = {.tv_nsec = 1000000};
+	struct sigaction mine = { .sa_handler = on_ask, .sa_flags = SA_RESTART }, old;
+	struct timespec ms = { .tv_nsec = 1000000 };
 	int none = 0, count = -1, left = tid;
 
 	if (sigaction(ASK_SIGNAL, NULL, &old) != 0 || old.sa_handler != SIG_DFL)

@@ -48,14 +48,13 @@ static const void *part(const struct image *image, uint64_t offset, uint64_t cou
 }
 
 /* The sections' headers; *count is 0 if there are none to be had. */
-static const ElfW(Shdr) *sections(const struct image *image, size_t *count)
+static const ElfW(Shdr) * sections(const struct image *image, size_t *count)
 {
 	const ElfW(Ehdr) *head = (const void *)image->at;
-	const ElfW(Shdr) *all;
+	const ElfW(Shdr) * all;
 
 	*count = 0;
-	if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head->e_shentsize != sizeof(ElfW(Shdr)))
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr)))
 		return NULL;
 	all = part(image, head->e_shoff, head->e_shnum, sizeof *all);
 	if (all != NULL)
@@ -64,8 +63,8 @@ static const ElfW(Shdr) *sections(const struct image *image, size_t *count)
 }
 
 /* The function in one symbol table that holds `address`. */
-static const ElfW(Sym) *find_in(const struct image *image, const ElfW(Shdr) *table,
-				uintptr_t address)
+static const ElfW(Sym) *
+	find_in(const struct image *image, const ElfW(Shdr) * table, uintptr_t address)
 {
 	size_t count = table->sh_size / sizeof(ElfW(Sym));
 	const ElfW(Sym) *symbols = part(image, table->sh_offset, count, sizeof *symbols);
@@ -80,7 +79,7 @@ static const ElfW(Sym) *find_in(const struct image *image, const ElfW(Shdr) *tab
 	return NULL;
 }
 
-static bool copy_name(const struct image *image, const ElfW(Shdr) *strings, uint32_t at,
+static bool copy_name(const struct image *image, const ElfW(Shdr) * strings, uint32_t at,
 		      char *text, size_t size)
 {
 	const char *name = (const char *)image->at + strings->sh_offset + at;
@@ -101,7 +100,7 @@ static bool find_name(const struct image *image, uintptr_t address, char *text, 
 	const ElfW(Shdr) *all = sections(image, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const ElfW(Sym) *s;
+		const ElfW(Sym) * s;
 
 		if (all[i].sh_type != SHT_SYMTAB || all[i].sh_link >= count)
 			continue;

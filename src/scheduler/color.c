@@ -46,7 +46,7 @@ static void refill_locked(struct wf_color *c)
 		c->local.head = c->inbox.head;
 	}
 	c->local.tail = c->inbox.tail;
-	c->inbox = (struct wf_events){NULL, NULL};
+	c->inbox = (struct wf_events){ NULL, NULL };
 	WF_ADD_OWN(&c->local_count, WF_LOAD(&c->inbox_count));
 	WF_ADD_OWN(&c->local_cost, WF_LOAD(&c->inbox_cost));
 	WF_STORE(&c->inbox_count, 0);
@@ -147,8 +147,7 @@ static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
 	if (ev->drop == NULL)
 		return;
 	ev->posted_ = wf_ticks();
-	if (wf_policy_too_deep(&s->policy, depth,
-			       s->policy.queue_depth ? wf_sched_queued(s) : 0))
+	if (wf_policy_too_deep(&s->policy, depth, s->policy.queue_depth ? wf_sched_queued(s) : 0))
 		ev->flags_ |= WF_EVENT_DROPPED;
 }
 
@@ -159,8 +158,8 @@ static bool mark(weft_event *ev, enum wf_source from, const char *where)
 {
 	if (WF_UNLIKELY(__atomic_load_n(&ev->state_, __ATOMIC_RELAXED) != 0))
 		return false;
-	ev->flags_ = (uint8_t)((ev->flags_ & WF_EVENT_POOLED) |
-			       (from == WF_FROM_IO ? WF_EVENT_IO : 0));
+	ev->flags_ =
+		(uint8_t)((ev->flags_ & WF_EVENT_POOLED) | (from == WF_FROM_IO ? WF_EVENT_IO : 0));
 	if (where != NULL)
 		ev->where_ = where;
 	__atomic_store_n(&ev->state_, 1, __ATOMIC_RELAXED);
@@ -186,8 +185,8 @@ static void forget_if_idle(struct wf_sched *s, struct wf_worker *self, struct wf
 		wf_table_remove(&s->table, shard, c, self != NULL ? &self->free_colors : NULL);
 }
 
-int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
-		  weft_event *ev, enum wf_source from, const char *where, bool must)
+int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
+		  enum wf_source from, const char *where, bool must)
 {
 	struct wf_shard *shard;
 	struct wf_color *c;
@@ -343,9 +342,9 @@ bool wf_sched_steal(struct wf_worker *w)
 	for (int i = 0; i < n - near_first; i++) {
 		/* The order has one less than there are regular workers; stand-ins,
 		 * if any, come behind. */
-		int id = !near_first		? (first + i) % n
+		int id = !near_first          ? (first + i) % n
 			 : i < s->workers - 1 ? WF_LOAD(&w->order[i])
-						: i + 1;
+					      : i + 1;
 		struct wf_worker *victim = wf_sched_worker(s, id);
 		bool stuck = WF_LOAD(&victim->stuck);
 
@@ -496,8 +495,8 @@ int wf_sched_pin(struct wf_sched *s, struct wf_worker *self, weft_color id, int 
 	struct wf_color *c;
 
 	wf_lock_take(&shard->lock);
-	c = wf_table_find_or_add(&s->table, shard, id,
-				 self != NULL ? &self->free_colors : NULL, false);
+	c = wf_table_find_or_add(&s->table, shard, id, self != NULL ? &self->free_colors : NULL,
+				 false);
 	if (c != NULL) {
 		WF_STORE(&c->pin, worker);
 		forget_if_idle(s, self, shard, c);

@@ -78,8 +78,8 @@ bool wf_color_valid(weft_color id);
  * thread), to be queued at worker `at` if its color is not active. `where` is the
  * caller's place; NULL leaves the event's as it is. Returns 0, -EALREADY if it is
  * queued, or -ENOMEM, which cannot happen with `must`. */
-int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
-		  weft_event *ev, enum wf_source from, const char *where, bool must);
+int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
+		  enum wf_source from, const char *where, bool must);
 
 /* Takes the next color from w's queue and makes w its owner. */
 bool wf_sched_next(struct wf_worker *w);

@@ -13,12 +13,12 @@ int wf_policy_parse_steal(const char *text, unsigned *flags)
 		unsigned flags;
 		bool alone;
 	} words[] = {
-		{"off", 0, true},
-		{"base", WF_STEAL_ON, true},
-		{"all", WF_STEAL_ALL, true},
-		{"locality", WF_STEAL_ON | WF_STEAL_LOCALITY, false},
-		{"time", WF_STEAL_ON | WF_STEAL_TIME, false},
-		{"penalty", WF_STEAL_ON | WF_STEAL_TIME | WF_STEAL_PENALTY, false},
+		{ "off", 0, true },
+		{ "base", WF_STEAL_ON, true },
+		{ "all", WF_STEAL_ALL, true },
+		{ "locality", WF_STEAL_ON | WF_STEAL_LOCALITY, false },
+		{ "time", WF_STEAL_ON | WF_STEAL_TIME, false },
+		{ "penalty", WF_STEAL_ON | WF_STEAL_TIME | WF_STEAL_PENALTY, false },
 	};
 	const char *whole = text;
 	unsigned all = 0;

@@ -53,7 +53,7 @@ int wf_policy_parse_steal(const char *text, unsigned *flags);
 
 static inline unsigned wf_policy_level(unsigned priority, enum wf_source from)
 {
-	static const uint8_t rank[4] = {1, 0, 2, 3}; /* normal, low, high, urgent */
+	static const uint8_t rank[4] = { 1, 0, 2, 3 }; /* normal, low, high, urgent */
 
 	return rank[priority & 3] * 2u + (unsigned)from;
 }

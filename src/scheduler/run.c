@@ -31,7 +31,7 @@ struct wf_runtime *wf_rt;
 
 static _Atomic bool busy; /* a weft_run is under way */
 
-#define GATE_INSIDE 0xfffffu                 /* threads that are inside */
+#define GATE_INSIDE 0xfffffu /* threads that are inside */
 #define GATE_OPEN 0x100000u
 #define GATE_ENTRY ((uint64_t)0x200000 + 1) /* one more ever, one more inside */
 static _Atomic uint64_t gate;
@@ -97,6 +97,7 @@ bool wf_runtime_finished(struct wf_runtime *rt)
 			break;
 		sched_yield(); /* public calls do not block: they are out soon */
 	}
+	WF_ASSERT(wf_sched_queued(&rt->sched) == 0); /* S3: nothing is lost */
 	wf_runtime_stop(rt);
 	return true;
 }

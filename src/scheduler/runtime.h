@@ -24,19 +24,19 @@ struct wf_runtime {
 	struct wf_sched sched;
 	struct wf_topology topology;
 	struct wf_cpus cpus;
-	bool flat; /* all CPUs in use are equally near */
+	bool flat;        /* all CPUs in use are equally near */
 	weft_event first; /* runs the user's first function */
 	int (*fn)(void *arg);
 	void *arg;
 	int result;
 
 	_Atomic bool stopping;
-	_Atomic bool forked;      /* this is the memory of a forked child */
-	_Atomic int64_t live;     /* live things that foreign threads counted */
-	_Atomic int64_t ops;      /* the same of operations, for weft_stats */
-	_Atomic int64_t holds;    /* of weft_hold; counted in live as well */
-	_Atomic int resting;      /* stand-ins that sleep */
-	_Atomic uint64_t roused;  /* how often a sleeper was taken off the books */
+	_Atomic bool forked;     /* this is the memory of a forked child */
+	_Atomic int64_t live;    /* live things that foreign threads counted */
+	_Atomic int64_t ops;     /* the same of operations, for weft_stats */
+	_Atomic int64_t holds;   /* of weft_hold; counted in live as well */
+	_Atomic int resting;     /* stand-ins that sleep */
+	_Atomic uint64_t roused; /* how often a sleeper was taken off the books */
 
 	/* Beginning and end. */
 	pthread_mutex_t lock;

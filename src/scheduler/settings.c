@@ -73,7 +73,7 @@ int wf_settings_read(struct wf_settings *set, const weft_options *opt)
 {
 	weft_options *o = &set->opt;
 
-	*set = (struct wf_settings){0};
+	*set = (struct wf_settings){ 0 };
 	if (opt != NULL)
 		*o = *opt;
 	for (size_t i = 0; i < WF_COUNT(o->reserved); i++) {

@@ -180,8 +180,8 @@ static struct timespec next_look(struct wf_runtime *rt)
 {
 	uint64_t at = wf_now() + (uint64_t)rt->settings.opt.stall_ms * 1000000;
 
-	return (struct timespec){.tv_sec = (time_t)(at / 1000000000),
-				 .tv_nsec = (long)(at % 1000000000)};
+	return (struct timespec){ .tv_sec = (time_t)(at / 1000000000),
+				  .tv_nsec = (long)(at % 1000000000) };
 }
 
 /* Until somebody is up. Workers look at the flag after they said that they are. */

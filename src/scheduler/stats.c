@@ -160,9 +160,12 @@ static void dump_worker(struct text *out, struct wf_worker *w)
 
 	read_worker(w, &st);
 	put(out, "%s %d on cpu %d: %s", st.spare ? "stand-in" : "worker", w->id, st.cpu,
-	    st.stuck ? "stuck" : st.parked ? "asleep" : "awake");
+	    st.stuck    ? "stuck"
+	    : st.parked ? "asleep"
+			: "awake");
 	if (fn != NULL)
-		put(out, ", runs handler %p posted at %s", (void *)fn, where ? where : "(internal)");
+		put(out, ", runs handler %p posted at %s", (void *)fn,
+		    where ? where : "(internal)");
 	put(out, "\n  events: %llu run, %llu dropped, %llu posted, %llu turns; queued: %u colors\n",
 	    (unsigned long long)st.run, (unsigned long long)st.dropped,
 	    (unsigned long long)st.posted, (unsigned long long)st.turns, st.colors);
@@ -200,15 +203,16 @@ static void dump_handlers(struct text *out)
 
 int weft_dump(int fd)
 {
-	struct text out = {0};
+	struct text out = { 0 };
 	weft_stats_all all;
 	int rc = wf_enter();
 
 	if (rc < 0)
 		return rc;
 	read_all(wf_rt, &all);
-	put(&out, "weft: %d workers, io %s, steal %s (costs %llu ns), %llu events queued, "
-		  "%llu operations\n",
+	put(&out,
+	    "weft: %d workers, io %s, steal %s (costs %llu ns), %llu events queued, "
+	    "%llu operations\n",
 	    wf_rt->sched.workers, all.io, all.steal, (unsigned long long)all.steal_cost_ns,
 	    (unsigned long long)all.queued, (unsigned long long)all.ops);
 	put(&out, "offload: %u threads, %u queued, %llu calls done\n", all.offload_threads,

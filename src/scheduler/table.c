@@ -119,7 +119,7 @@ static void insert(struct wf_shard *shard, struct wf_color *c) WF_REQUIRES(shard
 		shard->chain = c;
 		return;
 	}
-	*slot_of(shard, c->id) = (struct wf_slot){c->id, c};
+	*slot_of(shard, c->id) = (struct wf_slot){ c->id, c };
 	shard->used++;
 }
 
@@ -137,7 +137,7 @@ struct wf_color *wf_table_find_or_add(struct wf_table *t, struct wf_shard *shard
 			       (unsigned long long)id);
 		return NULL;
 	}
-	*c = (struct wf_color){.id = id, .pin = -1};
+	*c = (struct wf_color){ .id = id, .pin = -1 };
 	insert(shard, c);
 	return c;
 }

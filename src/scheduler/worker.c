@@ -34,8 +34,7 @@
 /* For so long the two clocks are taken to go alike. */
 #define CLOCKS_AGREE_NS ((uint64_t)1000000)
 
-static _Thread_local struct wf_worker *self_worker
-	__attribute__((tls_model("initial-exec")));
+static _Thread_local struct wf_worker *self_worker __attribute__((tls_model("initial-exec")));
 
 struct wf_worker *wf_worker_self(void)
 {
@@ -290,13 +289,12 @@ static bool rouse(struct wf_worker *w)
 {
 	unsigned was = WF_LOAD(&w->parked);
 
-	if (was == WF_AWAKE)
-		return false;
-	was = atomic_exchange(&w->parked, WF_AWAKE);
-	if (was == WF_AWAKE)
+	if (was == WF_AWAKE || was == WF_ROUSED ||
+	    !atomic_compare_exchange_strong(&w->parked, &was, WF_ROUSED))
 		return false;
 	atomic_fetch_add(&runtime(w)->roused, 1);
 	atomic_fetch_sub(was == WF_PARKED ? &w->sched->idle : &runtime(w)->resting, 1);
+	atomic_store(&w->parked, WF_AWAKE);
 	return true;
 }
 
@@ -311,6 +309,10 @@ void wf_worker_unpark(struct wf_worker *w)
 {
 	if (WF_UNLIKELY(rouse(w)))
 		tell_watcher(w);
+	/* Another may be at it, and w awake for a reason of its own: while w counts
+	 * as asleep it must not work, or the run could end under its hands. */
+	while (WF_UNLIKELY(atomic_load(&w->parked) != WF_AWAKE))
+		sched_yield();
 }
 
 static void wake_roused(struct wf_worker *w)

@@ -22,8 +22,9 @@ struct wf_counters {
 	} classes[WEFT_CLASSES];
 };
 
-/* Awake; sleeping for lack of work; a stand-in sleeping because not needed. */
-enum wf_parked { WF_AWAKE, WF_PARKED, WF_RESTING };
+/* Awake; sleeping for lack of work; a stand-in sleeping because not needed; being
+ * taken off the count of sleepers. */
+enum wf_parked { WF_AWAKE, WF_PARKED, WF_RESTING, WF_ROUSED };
 
 struct WF_ALIGNED wf_worker {
 	/* The worker's own. */
@@ -58,7 +59,7 @@ struct WF_ALIGNED wf_worker {
 	/* Written by others too. */
 	struct wf_runq queue WF_ALIGNED;
 	_Atomic unsigned parked; /* enum wf_parked */
-	_Atomic bool searching; /* woken to look for work; counted in sched->searching */
+	_Atomic bool searching;  /* woken to look for work; counted in sched->searching */
 	_Atomic bool stuck;
 	_Atomic bool resting; /* a stand-in that nobody needs now; its own to write */
 	_Atomic int covers;   /* a stand-in: the stuck worker that it serves, or -1 */
@@ -72,9 +73,9 @@ struct WF_ALIGNED wf_worker {
 /* All workers and what they share. The simulator makes one too. */
 struct wf_sched {
 	struct wf_policy policy;
-	int workers;           /* the regular ones */
-	int limit;             /* with room for stand-ins */
-	_Atomic int started;   /* workers[0 .. started) exist */
+	int workers;         /* the regular ones */
+	int limit;           /* with room for stand-ins */
+	_Atomic int started; /* workers[0 .. started) exist */
 	struct wf_worker *_Atomic *worker;
 	struct wf_table table;
 	struct wf_pool events; /* for weft_post */

@@ -21,7 +21,7 @@ static _Atomic int done;
 
 static void run(int (*fn)(void *))
 {
-	weft_options opt = {.workers = 2};
+	weft_options opt = { .workers = 2 };
 
 	CHECK_EQ(weft_run(fn, NULL, &opt), 0);
 }
@@ -41,7 +41,7 @@ static weft_child *kid(int i)
 
 static int shell(weft_child *c, const char *script, const int *fds)
 {
-	char *argv[] = {(char *)"sh", (char *)"-c", (char *)(uintptr_t)script, NULL};
+	char *argv[] = { (char *)"sh", (char *)"-c", (char *)(uintptr_t)script, NULL };
 
 	return weft_child_spawn(c, "sh", argv, NULL, fds);
 }
@@ -82,7 +82,7 @@ TEST(the_signal_that_killed_a_child_is_told)
 
 static int spawn_nothing(void *unused)
 {
-	char *argv[] = {(char *)"x", NULL};
+	char *argv[] = { (char *)"x", NULL };
 
 	(void)unused;
 	CHECK_EQ(weft_child_spawn(kid(0), "/nowhere/no-such-program", argv, NULL, NULL), -ENOENT);
@@ -278,8 +278,8 @@ TEST(a_child_starts_with_fresh_signals)
 
 static int spawn_in_environment(void *unused)
 {
-	char *argv[] = {(char *)"sh", (char *)"-c", (char *)"exit $CODE", NULL};
-	char *envp[] = {(char *)"CODE=21", NULL};
+	char *argv[] = { (char *)"sh", (char *)"-c", (char *)"exit $CODE", NULL };
+	char *envp[] = { (char *)"CODE=21", NULL };
 
 	(void)unused;
 	return weft_child_spawn(kid(0), "/bin/sh", argv, envp, NULL);
@@ -346,7 +346,7 @@ static long spawned, refused;
 
 static int spawn_with_faults(void *unused)
 {
-	int fds[3] = {0, 2, 1}, r;
+	int fds[3] = { 0, 2, 1 }, r;
 
 	(void)unused;
 	for (long nth = 1; nth <= 12; nth++) {

@@ -49,8 +49,8 @@ static void put(struct packet *p, const void *bytes, size_t len)
 static void put_address(struct packet *p, int type, const void *addr)
 {
 	/* The name is that of the question, 12 bytes in; class IN, 60 seconds. */
-	unsigned char head[12] = {0xc0, 12, 0, (unsigned char)type, 0, 1, 0, 0, 0, 60, 0,
-				  type == TYPE_A ? 4 : 16};
+	unsigned char head[12] = { 0xc0, 12, 0, (unsigned char)type,    0, 1, 0, 0,
+				   0,    60, 0, type == TYPE_A ? 4 : 16 };
 
 	put(p, head, sizeof head);
 	put(p, addr, head[11]);
@@ -59,8 +59,8 @@ static void put_address(struct packet *p, int type, const void *addr)
 
 static void put_numbered(struct packet *p, int k)
 {
-	unsigned char addr[4] = {10, (unsigned char)(k >> 16), (unsigned char)(k >> 8),
-				 (unsigned char)k};
+	unsigned char addr[4] = { 10, (unsigned char)(k >> 16), (unsigned char)(k >> 8),
+				  (unsigned char)k };
 
 	put_address(p, TYPE_A, addr);
 }
@@ -72,8 +72,8 @@ static bool is(const char *label, const char *word)
 
 static void put_addresses(struct packet *p, const char *label, int type, bool tcp)
 {
-	static const unsigned char v4[4] = {192, 0, 2, 1};
-	static const unsigned char v6[16] = {0x20, 1, 0xd, 0xb8, [15] = 6};
+	static const unsigned char v4[4] = { 192, 0, 2, 1 };
+	static const unsigned char v6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 6 };
 
 	if (is(label, "nx"))
 		p->bytes[3] |= NXDOMAIN;
@@ -161,8 +161,9 @@ static void serve_tcp(int fd)
 
 static void *serve(void *unused)
 {
-	struct pollfd fds[3] = {
-		{server.stop[0], POLLIN, 0}, {server.udp, POLLIN, 0}, {server.tcp, POLLIN, 0}};
+	struct pollfd fds[3] = { { server.stop[0], POLLIN, 0 },
+				 { server.udp, POLLIN, 0 },
+				 { server.tcp, POLLIN, 0 } };
 
 	(void)unused;
 	while (poll(fds, 3, -1) >= 0 && fds[0].revents == 0) {
@@ -187,8 +188,8 @@ static void write_hosts(const char *text)
 
 static void server_start(void)
 {
-	struct sockaddr_in addr = {.sin_family = AF_INET,
-				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof addr;
 	char text[64];
 
@@ -233,7 +234,7 @@ static _Atomic int done;
 
 static void run(int (*fn)(void *))
 {
-	weft_options opt = {.workers = 2};
+	weft_options opt = { .workers = 2 };
 
 	server_start();
 	CHECK_EQ(weft_run(fn, NULL, &opt), 0);
@@ -601,8 +602,8 @@ TEST(a_lookup_ends_with_an_answer_or_an_error_whatever_fails)
 		wf_fault_arm(0);
 		CHECK_EQ(done, 1);
 		faults_seen += ups[0].result < 0;
-		CHECK(ups[0].result == 0 || ups[0].result == -ENOMEM ||
-		      ups[0].result == -EMFILE || ups[0].result == -EAGAIN);
+		CHECK(ups[0].result == 0 || ups[0].result == -ENOMEM || ups[0].result == -EMFILE ||
+		      ups[0].result == -EAGAIN);
 		weft_lookup_fini(&ups[0]);
 	}
 	CHECK(faults_seen > 0);

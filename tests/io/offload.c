@@ -59,7 +59,7 @@ static void init(struct call *c, bool waits, int returns)
 
 static void run(int (*fn)(void *), int max)
 {
-	weft_options opt = {.workers = 2, .offload_max = max};
+	weft_options opt = { .workers = 2, .offload_max = max };
 
 	CHECK_EQ(weft_run(fn, NULL, &opt), 0);
 }

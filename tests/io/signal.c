@@ -15,7 +15,7 @@ enum { COLOR = 7 };
 
 static void run(int (*fn)(void *))
 {
-	weft_options opt = {.workers = 2};
+	weft_options opt = { .workers = 2 };
 
 	CHECK_EQ(weft_run(fn, NULL, &opt), 0);
 }

@@ -135,9 +135,7 @@ TEST(a_measured_trip_counts_for_the_victim_too)
 
 TEST(a_sleeper_is_woken_for_more_than_its_waking_costs)
 {
-	struct wf_policy p = {
-		.steal = WF_STEAL_ALL, .fixed_steal_cost = 1000, .wake_cost = 5000
-	};
+	struct wf_policy p = { .steal = WF_STEAL_ALL, .fixed_steal_cost = 1000, .wake_cost = 5000 };
 
 	CHECK(!wf_policy_worth_waking(&p, 6000));
 	CHECK(wf_policy_worth_waking(&p, 6001));
