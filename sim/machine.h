@@ -18,10 +18,11 @@
  * fetching lines (the shape). Chosen so that posting to a fresh color and running
  * the event come to 250 ticks together: `weft-bench post` saw 185 to 270. */
 enum {
-	COST_POST = 30,  /* beside the locks */
-	COST_TURN = 20,  /* to find the next color in one's own queue */
-	COST_EVENT = 15, /* to take an event and call its function */
-	COST_LOOK = 15,  /* at one possible victim */
+	SIM_TICKS_PER_US = 2330, /* Mely's machine */
+	COST_POST = 30,          /* beside the locks */
+	COST_TURN = 20,          /* to find the next color in one's own queue */
+	COST_EVENT = 15,         /* to take an event and call its function */
+	COST_LOOK = 15,          /* at one possible victim */
 	COST_PARK = 500,
 	COST_WAKE = 1500,   /* to wake a core: a system call */
 	COST_WAKING = 5000, /* to come awake */

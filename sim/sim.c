@@ -23,10 +23,8 @@ static int policy_init(struct sim *sim)
 	struct wf_policy *p = &sim->sched.policy;
 
 	p->batch = sim->opt.batch;
-	p->fixed_steal_cost = sim->opt.steal_cost;
+	wf_policy_init(p, SIM_TICKS_PER_US, sim->opt.steal_cost);
 	p->wake_cost = COST_WAKE + COST_WAKING;
-	atomic_init(&p->steal_cost,
-		    sim->opt.steal_cost ? sim->opt.steal_cost : (uint64_t)WF_STEAL_COST_FIRST);
 	return wf_policy_parse_steal(sim->opt.steal, &p->steal);
 }
 

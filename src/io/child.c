@@ -274,7 +274,7 @@ static int child_spawn(weft_child *c, const char *path, char *const argv[], char
 		       const int *fds)
 {
 	struct waiter *w = WF_NEW(struct waiter);
-	pid_t pid;
+	pid_t pid = -1;
 	int r;
 
 	if (w == NULL)

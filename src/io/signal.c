@@ -309,7 +309,9 @@ void wf_signals_stop(void)
 	restore_actions();
 	close_way();
 	wf_lock_take(&signals.lock);
-	while (!wf_list_empty(&signals.all))
-		watch_free(WF_CONTAINER(signals.all.next, struct watch, link));
+	for (struct wf_link *at = signals.all.next, *next; at != &signals.all; at = next) {
+		next = at->next;
+		watch_free(WF_CONTAINER(at, struct watch, link));
+	}
 	wf_lock_give(&signals.lock);
 }

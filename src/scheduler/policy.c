@@ -58,19 +58,35 @@ unsigned wf_policy_pick(struct wf_rotation *r, unsigned occupied)
 	return r->cursor;
 }
 
+void wf_policy_init(struct wf_policy *p, uint64_t ticks_per_us, uint64_t fixed_steal_cost)
+{
+	uint64_t first = WF_STEAL_FIRST_NS * ticks_per_us / 1000;
+
+	p->fixed_steal_cost = fixed_steal_cost;
+	/* An eighth of it must be something, or it could never be corrected. */
+	p->least_cost = WF_STEAL_LEAST_NS * ticks_per_us / 1000;
+	if (p->least_cost < 8)
+		p->least_cost = 8;
+	p->most_cost = WF_STEAL_MOST_NS * ticks_per_us / 1000;
+	p->wake_cost = WF_WAKE_COST_NS * ticks_per_us / 1000;
+	atomic_init(&p->steal_cost, fixed_steal_cost        ? fixed_steal_cost
+				    : first > p->least_cost ? first
+							    : p->least_cost);
+}
+
 void wf_policy_steal_took(struct wf_policy *p, uint64_t ticks)
 {
 	uint64_t cost = WF_LOAD(&p->steal_cost);
 
 	if (p->fixed_steal_cost)
 		return;
-	if (ticks < WF_STEAL_COST_LEAST)
-		ticks = WF_STEAL_COST_LEAST;
+	if (ticks < p->least_cost)
+		ticks = p->least_cost;
 	/* Too high an estimate stops theft, and with it the measuring that would
 	 * correct it: one preempted thief shall not do that. */
 	if (ticks > 2 * cost)
 		ticks = 2 * cost;
-	if (ticks > WF_STEAL_COST_MOST)
-		ticks = WF_STEAL_COST_MOST;
+	if (ticks > p->most_cost)
+		ticks = p->most_cost;
 	WF_STORE(&p->steal_cost, cost - cost / 8 + ticks / 8);
 }

@@ -33,12 +33,13 @@ struct wf_policy {
 	uint64_t color_depth, queue_depth, queue_delay; /* 0: none; delay in ticks */
 	uint64_t fixed_steal_cost;                      /* ticks; 0: measured */
 	_Atomic uint64_t steal_cost;                    /* ticks, as the thief measures */
+	uint64_t least_cost, most_cost;                 /* what steal_cost may be, ticks */
 	uint64_t wake_cost;                             /* ticks */
 };
 
 /* What a steal is taken to cost before the first was measured, and the bounds
- * of belief in a measurement (a preempted thief measures nonsense). Ticks. */
-enum { WF_STEAL_COST_FIRST = 1000, WF_STEAL_COST_LEAST = 100, WF_STEAL_COST_MOST = 20000 };
+ * of belief in a measurement (a preempted thief measures nonsense). */
+enum { WF_STEAL_FIRST_NS = 400, WF_STEAL_LEAST_NS = 40, WF_STEAL_MOST_NS = 8000 };
 
 /* What a steal costs in all, by what the thief measures: the victim's queue,
  * lists and caches are disturbed as well, and the color's next home is cold. */
@@ -97,6 +98,10 @@ static inline bool wf_policy_worth_waking(const struct wf_policy *p, uint64_t le
 		return false;
 	return !(p->steal & WF_STEAL_TIME) || left > wf_policy_trip(p) + p->wake_cost;
 }
+
+/* Sets what is known before anything was measured: ticks in a microsecond, and
+ * what the user says a steal costs, in ticks (0: nothing). */
+void wf_policy_init(struct wf_policy *p, uint64_t ticks_per_us, uint64_t fixed_steal_cost);
 
 /* Takes a new measurement of a steal into account. */
 void wf_policy_steal_took(struct wf_policy *p, uint64_t ticks);

@@ -195,10 +195,7 @@ static void init_policy(struct wf_runtime *rt)
 	p->color_depth = o->color_depth;
 	p->queue_depth = o->queue_depth;
 	p->queue_delay = wf_ns_to_ticks((uint64_t)o->queue_delay_ms * 1000000);
-	p->fixed_steal_cost = wf_ns_to_ticks(o->steal_cost_ns);
-	p->wake_cost = wf_ns_to_ticks(WF_WAKE_COST_NS);
-	atomic_init(&p->steal_cost,
-		    p->fixed_steal_cost ? p->fixed_steal_cost : WF_STEAL_COST_FIRST);
+	wf_policy_init(p, wf_ns_to_ticks(1000), wf_ns_to_ticks(o->steal_cost_ns));
 }
 
 /* Memory of a run: tables, workers, their order of theft. */

@@ -102,7 +102,7 @@ int wf_settings_read(struct wf_settings *set, const weft_options *opt)
 			  o->steal);
 		return -EINVAL;
 	}
-	strcpy(set->steal_text, o->steal);
+	memcpy(set->steal_text, o->steal, strlen(o->steal) + 1);
 	if (o->sysfs == NULL)
 		o->sysfs = "/sys";
 	return 0;

@@ -159,20 +159,32 @@ TEST(a_penalty_divides_the_reckoned_time_if_it_is_switched_on)
 
 TEST(the_measured_cost_of_a_steal_follows_slowly_and_within_bounds)
 {
-	struct wf_policy p = { .steal_cost = WF_STEAL_COST_FIRST };
+	struct wf_policy p = { 0 };
+	uint64_t first;
 
+	wf_policy_init(&p, 2500, 0);
+	first = p.steal_cost;
+	CHECK_EQ(first, 1000);
 	wf_policy_steal_took(&p, 5000);
-	CHECK(p.steal_cost > WF_STEAL_COST_FIRST && p.steal_cost < 2000);
+	CHECK(p.steal_cost > first && p.steal_cost < 2 * first);
 	for (int i = 0; i < 200; i++)
 		wf_policy_steal_took(&p, UINT64_MAX);
-	CHECK(p.steal_cost > WF_STEAL_COST_MOST / 2 && p.steal_cost <= WF_STEAL_COST_MOST);
+	CHECK(p.steal_cost > p.most_cost / 2 && p.steal_cost <= p.most_cost);
 	for (int i = 0; i < 200; i++)
 		wf_policy_steal_took(&p, 0);
-	CHECK(p.steal_cost > 0 && p.steal_cost <= 2 * WF_STEAL_COST_LEAST);
-	p.fixed_steal_cost = 777;
-	p.steal_cost = 777;
+	CHECK(p.steal_cost > 0 && p.steal_cost <= 2 * p.least_cost);
+	wf_policy_init(&p, 2500, 777);
 	wf_policy_steal_took(&p, 5000);
 	CHECK_EQ(p.steal_cost, 777);
+}
+
+TEST(a_slow_counter_gives_costs_that_can_still_be_corrected)
+{
+	struct wf_policy p = { 0 };
+
+	wf_policy_init(&p, 1, 0);
+	CHECK(p.steal_cost >= 8);
+	CHECK(p.least_cost >= 8);
 }
 
 TEST(limits_count_what_is_queued_ahead_and_zero_means_none)
