@@ -38,7 +38,7 @@ demo: all
 bench:
 	@tools/setup bench
 	@$(MAKE) --no-print-directory all
-	@exec $(BUILD)/bench/weft-bench $(ARGS)
+	@exec $(BUILD)/bench/weft-bench $(or $(ARGS),all)
 
 fuzz: configure
 	@tools/fuzz $(BUILD) $(ARGS)

@@ -70,7 +70,9 @@ static inline void weft_event_init(weft_event *ev, weft_color color, weft_fn *ru
  * Borrows:  ev, until its run (or drop) function is called. Do not move,
  *           change or free it before then; from within, it is yours again.
  * Context:  any thread, never a signal handler. Never blocks, never switches.
- * Misuse:   posting an event that is still queued, or one without a function.
+ * Misuse:   posting an event that is still queued, or one without a function;
+ *           initialising an event again while it is queued (set its fields when
+ *           it is yours, and initialise it once).
  * Returns:  0
  *           -ESHUTDOWN  no runtime is running, or it is stopping; ev will not run
  *           -EINVAL     no run function, bad priority, or a color above 2^63

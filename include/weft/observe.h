@@ -60,7 +60,8 @@ typedef struct weft_stats_all {
 WEFT_API int weft_stats(weft_stats_all *all, weft_worker_stats *workers, int max);
 
 /* Writes what is going on to a descriptor, as text for people: each worker,
- * its counters, what it runs now and for how long, handlers and their times.
+ * its counters, what it runs now (and, once the watcher has noticed, for how
+ * long), handlers and their times.
  *
  * Context:  any thread.
  * Returns:  0, the error of write(2), -ENOMEM or -ESHUTDOWN

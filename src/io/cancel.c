@@ -10,7 +10,7 @@ static void cancel(struct wf_fd *f, weft_op *op, int error, struct wf_after *aft
 {
 	if (!(op->flags_ & WF_OP_BUSY)) {
 		wf_op_finish(f, op, error, after);
-	} else if (!(op->flags_ & WF_OP_CANCEL)) {
+	} else if (!(op->flags_ & WF_OP_CANCEL) && op->kind_ != WF_OP_CLOSE) {
 		op->flags_ |= WF_OP_CANCEL;
 		wf_io->cancel(f, op, after);
 	}

@@ -140,7 +140,8 @@ static int watch(struct waiter *w)
 	return weft_timer_start(&w->timer, LOOK_EVERY);
 }
 
-/* Lists the waiter before its watch can fire. */
+/* Lists the waiter before its watch can fire. A cancel, and whoever would free the
+ * waiter, wait for the lock until the watch is in force. */
 static int begin(struct waiter *w, weft_child *c, pid_t pid)
 {
 	int r;
@@ -150,13 +151,15 @@ static int begin(struct waiter *w, weft_child *c, pid_t pid)
 	weft_event_init(&c->inner_, children.color, end_cancelled, w);
 	wf_lock_take(&children.lock);
 	wf_list_append(&children.all, &w->link);
-	wf_lock_give(&children.lock);
 	wf_state_set(&c->state_, WF_ASKED);
 	r = watch(w);
 	if (r < 0) {
 		wf_state_set(&c->state_, WF_FRESH);
-		waiter_free(w);
+		wf_list_remove(&w->link);
 	}
+	wf_lock_give(&children.lock);
+	if (r < 0)
+		free(w);
 	return r;
 }
 
@@ -310,10 +313,12 @@ int weft_child_cancel(weft_child *c)
 	r = wf_enter();
 	if (r < 0)
 		return r;
+	wf_lock_take(&children.lock);
 	if (wf_state_decide(&c->state_, WF_CANCELLED))
 		wf_event_deliver(NULL, &c->inner_);
 	else
 		r = wf_state_get(&c->state_) == WF_FRESH ? -ENOENT : -EALREADY;
+	wf_lock_give(&children.lock);
 	wf_leave();
 	return r;
 }

@@ -51,7 +51,7 @@ struct request {
 };
 
 static struct {
-	struct wf_lock lock; /* of `all` */
+	struct wf_lock lock; /* of `all`, and of starting and cancelling */
 	struct wf_link all;
 	bool on, closing;
 	weft_color color;
@@ -299,12 +299,13 @@ static int start(weft_lookup *l, const char *host, size_t len, uint16_t port, in
 	weft_lookup_fini(l);
 	l->result = 0;
 	weft_event_init(&l->inner_, dns.color, end_cancelled, r);
+	wf_live_add(1);
+	/* A cancel waits for the lock, so its event is behind this one. */
 	wf_lock_take(&dns.lock);
 	wf_list_append(&dns.all, &r->link);
-	wf_lock_give(&dns.lock);
 	wf_state_set(&l->state_, WF_ASKED);
-	wf_live_add(1);
 	wf_event_deliver(NULL, &r->event);
+	wf_lock_give(&dns.lock);
 	return 0;
 }
 
@@ -339,10 +340,12 @@ int weft_lookup_cancel(weft_lookup *l)
 	rc = wf_enter();
 	if (rc < 0)
 		return rc;
+	wf_lock_take(&dns.lock);
 	if (wf_state_decide(&l->state_, WF_CANCELLED))
 		wf_event_deliver(NULL, &l->inner_);
 	else
 		rc = wf_state_get(&l->state_) == WF_FRESH ? -ENOENT : -EALREADY;
+	wf_lock_give(&dns.lock);
 	wf_leave();
 	return rc;
 }

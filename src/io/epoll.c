@@ -140,6 +140,18 @@ static int64_t attempt(struct wf_fd *f, weft_op *op, bool *more) WF_REQUIRES(f->
 	return n;
 }
 
+/* It goes on when its worker next looks at the kernel: registering again tells
+ * once more that it is ready. Where that cannot be, it goes on at once. */
+static void pause_head(struct wf_fd *f, int d, weft_op *op) WF_REQUIRES(f->lock)
+{
+	bool told = f->kind != WF_KIND_FILE;
+
+	wf_op_not_busy(f, op);
+	if (told && f->registered)
+		told = control(f->home, EPOLL_CTL_MOD, f) == 0;
+	f->dir[d].ready = !told;
+}
+
 /* One try of the head, and what follows from it. */
 static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *after)
 	WF_REQUIRES(f->lock)
@@ -153,10 +165,13 @@ static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *a
 	stale = op->flags_ & WF_OP_STALE; /* then the direction is another life's */
 	if (n != -EAGAIN && !stale)
 		dir->ready |= more || f->doubtful;
-	if (op->flags_ & WF_OP_CANCEL && (n == -EAGAIN || n == WF_TRY_OFFLOAD))
+	if (op->flags_ & WF_OP_CANCEL &&
+	    (n == -EAGAIN || n == WF_TRY_OFFLOAD || n == WF_TRY_PAUSE))
 		n = -ECANCELED;
 	if (n == WF_TRY_OFFLOAD)
 		offload(f, op, after);
+	else if (n == WF_TRY_PAUSE)
+		pause_head(f, d, op);
 	else if ((n == -EAGAIN && !wf_op_impatient(op)) ||
 		 (n < 0 && !stale && wf_op_misjudged(f, op, n)))
 		wf_op_not_busy(f, op);
@@ -233,7 +248,7 @@ static void offloaded(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *
 			n = -ECANCELED;
 		wf_op_finish(f, op, n, after);
 	}
-	if (!loose)
+	if (!loose && !wf_stopping())
 		advance(f, d, after);
 }
 
@@ -276,6 +291,7 @@ static void arm(struct wf_fd *f, struct wf_watch *w) WF_REQUIRES(f->lock)
 {
 	struct wf_poller *p = wf_poller_here(f->home);
 
+	w->recheck = w->checking;
 	if (w->checking || p == NULL)
 		return;
 	w->checking = true;
@@ -297,6 +313,8 @@ static void checked(struct wf_watch *w, short revents)
 	w->checking = false;
 	if (w->off)
 		wf_watch_disarmed(f, w);
+	else if (w->state == WF_WATCH_ARMED && w->recheck)
+		arm(f, w);
 	else if (w->state == WF_WATCH_ARMED && revents & POLLNVAL)
 		closed = wf_watch_lost(f, w);
 	else if (w->state == WF_WATCH_ARMED && revents != 0)

@@ -5,6 +5,7 @@
  * here, and the record of the new descriptor remembers the operation.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "io/op.h"
@@ -58,6 +59,16 @@ static void wrap(weft_op *op)
 	op->event.arg = op;
 }
 
+/* Files are opened with O_NONBLOCK, so that a FIFO without a peer holds up nobody;
+ * it goes if it was not asked for. The other flags are those that it has. */
+static void set_blocking(const weft_op *op, int fd)
+{
+	int flags = op->u_.open_.flags;
+
+	if (op->kind_ == WF_OP_OPEN && !(flags & O_NONBLOCK))
+		(void)fcntl(fd, F_SETFL, flags & ~O_ASYNC);
+}
+
 void wf_give_received(weft_op *op, int fd, enum wf_kind kind)
 {
 	struct wf_after after = { 0 };
@@ -66,6 +77,7 @@ void wf_give_received(weft_op *op, int fd, enum wf_kind kind)
 
 	if (!gives(op) || fd < 0)
 		return;
+	set_blocking(op, fd);
 	f = wf_fd_get(fd, &err);
 	if (f == NULL)
 		return;

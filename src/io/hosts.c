@@ -157,7 +157,8 @@ static int find_localhost(const char *name, int family, struct found *f)
 	return r;
 }
 
-static char *read_text(int fd, size_t size)
+/* *whole tells whether all of it could be read. */
+static char *read_text(int fd, size_t size, bool *whole)
 {
 	char *text = wf_new_array(1, size + 1);
 	size_t done = 0;
@@ -167,7 +168,10 @@ static char *read_text(int fd, size_t size)
 		n = read(fd, text + done, size - done);
 		if (n > 0)
 			done += (size_t)n;
+		else if (n < 0 && errno == EINTR)
+			n = 1;
 	}
+	*whole = n >= 0;
 	return text;
 }
 
@@ -175,6 +179,7 @@ static char *read_text(int fd, size_t size)
 static int refresh(struct wf_hosts *h)
 {
 	struct stat st;
+	bool whole;
 	int fd;
 
 	if (stat(h->path, &st) == 0 && h->text != NULL && st.st_dev == h->dev &&
@@ -183,18 +188,18 @@ static int refresh(struct wf_hosts *h)
 		return 0;
 	free(h->text);
 	h->text = NULL;
-	fd = open(h->path, O_RDONLY | O_CLOEXEC);
+	fd = open(h->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return 0;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return 0;
 	}
-	h->text = read_text(fd, (size_t)st.st_size);
+	h->text = read_text(fd, (size_t)st.st_size, &whole);
 	close(fd);
 	h->dev = st.st_dev;
 	h->ino = st.st_ino;
-	h->size = st.st_size;
+	h->size = whole ? st.st_size : -1; /* then it is read again the next time */
 	h->changed = st.st_mtim;
 	return h->text != NULL ? 0 : -ENOMEM;
 }

@@ -65,11 +65,23 @@ static void end_job(struct wf_fd *f, weft_op *op, int64_t result)
 		wf_leave();
 }
 
+/* A cancel that came before the pool had the job could not take it back. */
+static bool unwanted(struct wf_fd *f, const weft_op *op)
+{
+	bool cancel;
+
+	wf_lock_take(&f->lock);
+	cancel = op->flags_ & WF_OP_CANCEL && op->kind_ != WF_OP_CLOSE;
+	wf_lock_give(&f->lock);
+	return cancel;
+}
+
 static int call(void *arg)
 {
 	struct wf_job *job = arg;
+	bool end_it = unwanted(job->f, job->op);
 
-	end_job(job->f, job->op, wf_do_blocking(job->op));
+	end_job(job->f, job->op, end_it ? -ECANCELED : wf_do_blocking(job->op));
 	return 0;
 }
 

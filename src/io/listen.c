@@ -33,7 +33,7 @@ static int read_port(const char *text, in_port_t *port)
 	return 0;
 }
 
-/* "[::1]:80" has its host in brackets; ":80" is every address of the machine. */
+/* "[::1]:80" has its host in brackets; ":80" is every IPv4 address of the machine. */
 static int read_host(const char *text, size_t len, union address *a, socklen_t *size)
 {
 	char host[INET6_ADDRSTRLEN];

@@ -21,6 +21,9 @@ bool wf_op_impatient(const weft_op *op)
 		/* -EAGAIN of AF_UNIX: the listen queue is full, and nothing would tell
 		 * when there is room. */
 		return !(op->flags_ & WF_OP_CONNECTING);
+	case WF_OP_OPEN:
+	case WF_OP_FSYNC:
+		return true; /* nothing would tell when it is worth another try */
 	default:
 		return false;
 	}
@@ -108,13 +111,27 @@ static void to_deliver(struct wf_after *after, weft_op *op)
 	after->last = op;
 }
 
+/* Whether close(2) waits until what was sent has arrived. */
+static bool lingers(const struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	struct linger how = { 0, 0 };
+	socklen_t len = sizeof how;
+
+	return f->kind == WF_KIND_TCP &&
+	       getsockopt(f->fd, SOL_SOCKET, SO_LINGER, &how, &len) == 0 && how.l_onoff &&
+	       how.l_linger > 0;
+}
+
 void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
 {
 	if (!f->closing || f->busy > 0)
 		return;
 	if (f->closer != NULL) {
 		after->closer = f->closer;
-		after->closer_blocks = f->kind == WF_KIND_FILE;
+		if (lingers(f))
+			f->closer->flags_ |= WF_OP_LINGERS;
+		after->closer_blocks = f->kind == WF_KIND_FILE ||
+				       f->closer->flags_ & WF_OP_LINGERS;
 		f->closer = NULL;
 	} else {
 		after->close_fd = f->fd;
@@ -198,13 +215,21 @@ bool wf_op_misjudged(struct wf_fd *f, const weft_op *op, int64_t error)
 
 /* The end of the runtime */
 
+static void abandon(weft_op *op)
+{
+	/* Its record has forgotten the descriptor: it was as good as closed. */
+	if (op->kind_ == WF_OP_CLOSE && op->flags_ & WF_OP_STALE)
+		close(op->fd);
+	op->result = -ECANCELED;
+	wf_op_set_state(op, WF_OP_IDLE);
+}
+
 static void abandon_list(weft_op *op)
 {
 	while (op != NULL) {
 		weft_op *next = op->next_;
 
-		op->result = -ECANCELED;
-		wf_op_set_state(op, WF_OP_IDLE);
+		abandon(op);
 		op = next;
 	}
 }
@@ -216,7 +241,7 @@ void wf_op_abandon_all(struct wf_fd *f)
 	abandon_list(f->dir[WF_IN].head);
 	abandon_list(f->dir[WF_OUT].head);
 	if (f->closer != NULL)
-		abandon_list(f->closer);
+		abandon(f->closer); /* in no list */
 	if (f->closing)
 		close(f->fd);
 }

@@ -42,6 +42,7 @@ enum {
 	WF_OP_CANCEL_HANDED = 32, /* uring: its cancel entry is on some poller's list */
 	WF_OP_HELD = 64,          /* uring: complete, but for the cancel entry */
 	WF_OP_CONNECTING = 128,   /* epoll: the connection attempt is under way */
+	WF_OP_LINGERS = 256,      /* a close that waits for what was sent */
 };
 
 /* What is to be done once the record's lock is given back. All zeros: nothing. */
@@ -134,7 +135,8 @@ void wf_op_submit(weft_op *op);
 
 /* A non-blocking try, without the lock, of a busy operation. *more tells whether
  * the direction is still worth a try after it. */
-#define WF_TRY_OFFLOAD INT64_MIN /* it would block on a disk */
+#define WF_TRY_OFFLOAD INT64_MIN     /* it would block on a disk */
+#define WF_TRY_PAUSE (INT64_MIN + 1) /* enough for now: others wait too */
 int64_t wf_try(weft_op *op, enum wf_kind kind, bool *more);
 int64_t wf_try_sendfile(weft_op *op);
 

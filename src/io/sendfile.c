@@ -2,7 +2,8 @@
  *
  * sendfile(2) would block on a page that is not in memory, so pages are looked at
  * first, and read by the offload pool if need be. It would also block on a full
- * socket that is not O_NONBLOCK; such a socket gets copies.
+ * socket that is not O_NONBLOCK; such a socket gets copies. A reader that keeps up
+ * would keep a worker for the whole file, so it pauses now and then.
  */
 #include <errno.h>
 #include <sys/sendfile.h>
@@ -12,7 +13,7 @@
 
 #include "io/op.h"
 
-enum { CHUNK = 256 * 1024, PROBE_EVERY = 64 * 1024, COPY = 16 * 1024 };
+enum { CHUNK = 256 * 1024, PROBE_EVERY = 64 * 1024, COPY = 16 * 1024, STEP = 1024 * 1024 };
 
 /* Whether [offset, offset + len) can be read without waiting, by samples: the
  * kernel reads ahead in larger units than the distance between them. *len is cut
@@ -82,11 +83,14 @@ static int check_source(int in)
 int64_t wf_try_sendfile(weft_op *op)
 {
 	bool copy = !wf_nonblocking(op->fd);
+	size_t pause = op->done_ + STEP;
 	int64_t n = op->done_ == 0 ? check_source(op->u_.file_.in) : 0;
 
 	if (n < 0)
 		return n;
 	while (op->done_ < op->u_.file_.len) {
+		if (op->done_ >= pause)
+			return WF_TRY_PAUSE;
 		n = send_some(op, copy);
 		if (n == 0)
 			break;

@@ -1,7 +1,8 @@
 /* try.c - one system call for an operation, such that it never blocks a worker.
  *
  * Sockets are told MSG_DONTWAIT, other descriptors RWF_NOWAIT: O_NONBLOCK belongs
- * to whoever opened the descriptor, perhaps to another process too.
+ * to whoever opened the descriptor, perhaps to another process too. Only accept(2)
+ * cannot do without it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,11 +112,14 @@ static bool listening(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) == 0 && on;
 }
 
+/* accept(2) knows no MSG_DONTWAIT, and asking before does not help where another
+ * process takes connections from the same queue. */
 static int64_t try_accept(const weft_op *op)
 {
-	/* accept(2) knows no MSG_DONTWAIT. */
-	if (!wf_nonblocking(op->fd) && listening(op->fd) && !ready_now(op->fd, POLLIN))
-		return -EAGAIN;
+	int flags = fcntl(op->fd, F_GETFL);
+
+	if (flags >= 0 && !(flags & O_NONBLOCK) && listening(op->fd))
+		fcntl(op->fd, F_SETFL, flags | O_NONBLOCK);
 	return wf_result(
 		accept4(op->fd, op->u_.addr_.addr, op->u_.addr_.len, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
@@ -345,7 +349,8 @@ int64_t wf_do_blocking(weft_op *op)
 	switch ((enum wf_op_kind)op->kind_) {
 	case WF_OP_OPEN:
 		return wf_result(openat(op->u_.open_.dir, op->u_.open_.path,
-					op->u_.open_.flags | O_CLOEXEC, op->u_.open_.mode));
+					op->u_.open_.flags | O_CLOEXEC | O_NONBLOCK,
+					op->u_.open_.mode));
 	case WF_OP_FSYNC:
 		return wf_result(op->u_.data_only_ ? fdatasync(op->fd) : fsync(op->fd));
 	case WF_OP_CLOSE:

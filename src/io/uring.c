@@ -227,11 +227,14 @@ static bool cancel_from_outside(struct wf_uring *stuck, const weft_op *op)
 		.addr = (uint64_t)(uintptr_t)op,
 		.fd = -1,
 	};
-	int err;
+	int err = 0;
 
 	if (WF_LOAD(&wf_uring_kernel.no_sync_cancel))
 		return false;
-	err = io_uring_register_sync_cancel(&stuck->ring, &reg);
+	/* Not by liburing, which may know the ring by a number of its owner's. */
+	if (syscall(SYS_io_uring_register, stuck->ring.ring_fd, IORING_REGISTER_SYNC_CANCEL, &reg,
+		    1) < 0)
+		err = -errno;
 	if (err == -EINVAL)
 		WF_STORE(&wf_uring_kernel.no_sync_cancel, true);
 	return err == 0 || err == -EALREADY || err == -ETIME;
@@ -259,7 +262,7 @@ static void adopt_cancel(struct wf_uring *stuck, weft_op *op)
 		wf_hand(&stuck->base, op, WF_HANDED_CANCEL);
 }
 
-/* Not by liburing, which knows the ring by a number of its owner's. */
+/* Not by liburing either. */
 static void flush_from_outside(struct wf_uring *stuck)
 {
 	if (kernel_has_some(stuck))

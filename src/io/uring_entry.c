@@ -65,13 +65,16 @@ static void prep_kind(struct io_uring_sqe *sqe, const weft_op *op)
 		break;
 	case WF_OP_OPEN:
 		io_uring_prep_openat(sqe, op->u_.open_.dir, op->u_.open_.path,
-				     op->u_.open_.flags | O_CLOEXEC, op->u_.open_.mode);
+				     op->u_.open_.flags | O_CLOEXEC | O_NONBLOCK,
+				     op->u_.open_.mode);
 		break;
 	case WF_OP_FSYNC:
 		io_uring_prep_fsync(sqe, op->fd, op->u_.data_only_ ? IORING_FSYNC_DATASYNC : 0);
 		break;
 	case WF_OP_CLOSE:
 		io_uring_prep_close(sqe, op->fd);
+		if (op->flags_ & WF_OP_LINGERS)
+			sqe->flags |= IOSQE_ASYNC;
 		break;
 	case WF_OP_POLL:
 		prep_poll(sqe, op, WF_CONTAINER(op, struct wf_watch, op)->dir);

@@ -32,9 +32,10 @@ static uint8_t how(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock
 
 	if (!as_socket)
 		return WF_HOW_PLAIN;
-	return wf_uring_kernel.poll_first && wf_op_dir(op) == WF_IN && !f->dir[WF_IN].ready
-		       ? WF_HOW_SOCKET_POLL
-		       : WF_HOW_SOCKET;
+	/* Of one that does not wait the kernel would make -EAGAIN, without a look. */
+	if (!wf_uring_kernel.poll_first || wf_op_impatient(op))
+		return WF_HOW_SOCKET;
+	return wf_op_dir(op) == WF_IN && !f->dir[WF_IN].ready ? WF_HOW_SOCKET_POLL : WF_HOW_SOCKET;
 }
 
 void wf_uring_begin(struct wf_fd *f, weft_op *op, struct wf_after *after)
@@ -71,7 +72,7 @@ static bool again(struct wf_fd *f, weft_op *op, int64_t n) WF_REQUIRES(f->lock)
 		op->how_ = how(f, op);
 		return true;
 	}
-	return n == -EINTR;
+	return n == -EINTR || n == WF_TRY_PAUSE;
 }
 
 static void end(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags, struct wf_after *after)
@@ -84,8 +85,10 @@ static void end(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags, struct 
 		(void)wf_op_misjudged(f, op, n);
 	if (op->how_ == WF_HOW_POLL && n >= 0)
 		n = -ECANCELED; /* it was only waited for */
-	if (n == -EAGAIN && op->flags_ & WF_OP_CANCEL)
+	if (n == WF_TRY_PAUSE || (n == -EAGAIN && op->flags_ & WF_OP_CANCEL))
 		n = -ECANCELED;
+	if (n == -ECANCELED && op->kind_ == WF_OP_CLOSE)
+		n = wf_result(close(op->fd)); /* the runtime stops, and nobody else will */
 	if (in_line && op->how_ != WF_HOW_PLAIN)
 		f->dir[d].ready = flags & IORING_CQE_F_SOCK_NONEMPTY;
 	wf_op_finish(f, op, n, after);
@@ -105,8 +108,10 @@ static void settle_watch(struct wf_fd *f, weft_op *op, int64_t n, struct wf_afte
 		wf_watch_disarmed(f, w);
 	else if (n >= 0)
 		wf_watch_fired(f, w);
-	else if (!wf_stopping())
+	else if (n == -EBADF && !wf_stopping())
 		*lost = wf_watch_lost(f, w);
+	else if (!wf_stopping())
+		wf_uring_arm(f, w); /* the kernel was short of something */
 }
 
 static void settle(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags, struct wf_after *after,
@@ -154,10 +159,18 @@ void wf_uring_complete(weft_op *op, int64_t n, unsigned flags)
 
 void wf_uring_offloaded(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *after)
 {
-	if (n >= 0 && !(op->flags_ & (WF_OP_CANCEL | WF_OP_STALE)) && !wf_stopping())
+	if (n >= 0 && !(op->flags_ & (WF_OP_CANCEL | WF_OP_STALE)) && !wf_stopping()) {
 		hand(f, op); /* its pages are there now */
-	else
-		end(f, op, n < 0 ? n : -ECANCELED, 0, after);
+		return;
+	}
+	if (n >= 0)
+		n = -ECANCELED;
+	if (op->flags_ & WF_OP_CANCEL_HANDED) {
+		op->flags_ |= WF_OP_HELD;
+		op->result = n;
+	} else {
+		end(f, op, n, 0, after);
+	}
 }
 
 /* Asks whoever has the operation: the pool, or the owner of the ring. */
@@ -215,15 +228,8 @@ bool wf_uring_must_cancel(weft_op *op)
 	return decide(op, false);
 }
 
-/* The kernel does not find an operation that is between being ready and being
- * tried: then it must be asked again, for it may have to wait once more. */
-void wf_uring_cancelled(weft_op *op, int result)
-{
-	if (decide(op, result != -ENOENT))
-		wf_hand(wf_poller_of(op->worker_), op, WF_HANDED_CANCEL);
-}
-
-bool wf_uring_forward(struct wf_poller *p, weft_op *op)
+/* Whose ring it is in, or on its way to. */
+static int ring_of(const weft_op *op)
 {
 	struct wf_fd *f = op->record_;
 	int at;
@@ -231,6 +237,21 @@ bool wf_uring_forward(struct wf_poller *p, weft_op *op)
 	wf_lock_take(&f->lock);
 	at = op->worker_;
 	wf_lock_give(&f->lock);
+	return at;
+}
+
+/* The kernel does not find an operation that is between being ready and being
+ * tried: then it must be asked again, for it may have to wait once more. */
+void wf_uring_cancelled(weft_op *op, int result)
+{
+	if (decide(op, result != -ENOENT))
+		wf_hand(wf_poller_of(ring_of(op)), op, WF_HANDED_CANCEL);
+}
+
+bool wf_uring_forward(struct wf_poller *p, weft_op *op)
+{
+	int at = ring_of(op);
+
 	if (at == p->id)
 		return false;
 	wf_hand(wf_poller_of(at), op, WF_HANDED_CANCEL);

@@ -20,6 +20,7 @@ struct wf_watch {
 	bool off;      /* ended: free it as soon as nobody holds it */
 	bool muted;    /* ended in its own color: no call may follow */
 	bool checking; /* epoll: on some poller's list, to be looked at */
+	bool recheck;  /* epoll: armed again meanwhile: that look may have been too early */
 };
 
 /* The descriptor is ready. */

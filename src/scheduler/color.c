@@ -152,7 +152,8 @@ static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
 }
 
 /* Marks an event as queued, with what is known of its post. False if it is
- * queued already. Whoever sees the mark finds the event in its color's lists: it
+ * queued already; callers also look at the end of the list, for an event that was
+ * initialised again while it stood there has lost its mark. Whoever sees the mark finds the event in its color's lists: it
  * is set under the shard's lock, or by the color's owner. */
 static bool mark(weft_event *ev, enum wf_source from, const char *where)
 {
@@ -194,7 +195,7 @@ int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *
 
 	if (self != NULL && self->current != NULL && !self->shared &&
 	    self->current->id == ev->color) {
-		if (!mark(ev, from, where))
+		if (ev == self->current->local.tail || !mark(ev, from, where))
 			return -EALREADY;
 		post_own(s, self->current, ev);
 		WF_ADD_OWN(&self->counters.posted, 1u);
@@ -205,7 +206,7 @@ int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *
 	wf_lock_take(&shard->lock);
 	c = wf_table_find_or_add(&s->table, shard, ev->color,
 				 self != NULL ? &self->free_colors : NULL, must);
-	if (WF_UNLIKELY(c == NULL || !mark(ev, from, where))) {
+	if (WF_UNLIKELY(c == NULL || ev == c->inbox.tail || !mark(ev, from, where))) {
 		if (c != NULL)
 			forget_if_idle(s, self, shard, c);
 		wf_lock_give(&shard->lock);

@@ -95,6 +95,8 @@ int weft_event_post_at(weft_event *ev, const char *where)
 	struct wf_worker *self = wf_worker_self();
 	int rc;
 
+	if (WF_UNLIKELY(ev == NULL))
+		return wf_misuse(where, -EINVAL, "no event to post");
 	if (WF_UNLIKELY(wf_event_check(ev) < 0))
 		return bad_event(ev, where);
 	rc = wf_enter();

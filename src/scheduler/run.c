@@ -390,11 +390,11 @@ int weft_run_at(int (*fn)(void *arg), void *arg, const weft_options *opt, const 
 	if (wf_worker_self() != NULL)
 		return wf_misuse(where, -EDEADLK, "weft_run called from one of its own handlers");
 	if (fn == NULL)
-		return -EINVAL;
+		return wf_misuse(where, -EINVAL, "weft_run without a function");
 	if (!atomic_compare_exchange_strong(&busy, &idle, true))
 		return -EBUSY;
 	pthread_once(&once, register_fork_handler);
-	rc = wf_settings_read(&set, opt);
+	rc = wf_settings_read(&set, opt, where);
 	if (rc == 0)
 		rc = runtime_new(&set, &rt);
 	if (rc == 0) {

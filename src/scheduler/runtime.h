@@ -56,9 +56,9 @@ struct wf_runtime {
 /* Valid while weft_run has not returned. */
 extern struct wf_runtime *wf_rt;
 
-/* Fills in settings from the struct and the environment; reports what is wrong.
- * 0 or -EINVAL. */
-int wf_settings_read(struct wf_settings *set, const weft_options *opt);
+/* Fills in settings from the struct, given at `where`, and the environment;
+ * reports what is wrong. 0 or -EINVAL. */
+int wf_settings_read(struct wf_settings *set, const weft_options *opt, const char *where);
 
 /* Makes worker `id` (memory and place in sched->worker), not its thread. */
 int wf_worker_new(struct wf_runtime *rt, int id);

@@ -7,58 +7,65 @@
 #include "base/report.h"
 #include "scheduler/runtime.h"
 
-/* A number from the environment, or `now` if the variable is not set. */
-static int read_number(const char *name, int64_t least, int64_t most, int64_t *now)
+/* One setting: the variable, the field, and what it may be. */
+struct number {
+	const char *variable, *field;
+	int64_t least, most, value;
+};
+
+/* Takes the variable's value if it is set, and checks what came of it. */
+static int read_number(struct number *n, const char *where)
 {
-	const char *text = getenv(name);
+	const char *text = getenv(n->variable);
 	char *end;
-	long long value;
 
 	if (text != NULL) {
 		errno = 0;
-		value = strtoll(text, &end, 10);
-		if (end == text || *end != '\0' || errno != 0 || value < least || value > most) {
+		n->value = strtoll(text, &end, 10);
+		if (end == text || *end != '\0' || errno != 0 || n->value < n->least ||
+		    n->value > n->most) {
 			wf_report(WF_REPORT_SETTING, "%s=\"%s\": want a number from %lld to %lld",
-				  name, text, (long long)least, (long long)most);
+				  n->variable, text, (long long)n->least, (long long)n->most);
 			return -EINVAL;
 		}
-		*now = value;
-	} else if (*now < least || *now > most) {
-		wf_report(WF_REPORT_SETTING, "option %s (%lld): want a number from %lld to %lld",
-			  name, (long long)*now, (long long)least, (long long)most);
+	} else if (n->value < n->least || n->value > n->most) {
+		wf_report(WF_REPORT_SETTING,
+			  "%s: weft_options.%s is %lld: want a number from %lld to %lld", where,
+			  n->field, (long long)n->value, (long long)n->least, (long long)n->most);
 		return -EINVAL;
 	}
 	return 0;
 }
 
-static int read_numbers(weft_options *o)
+static int read_numbers(weft_options *o, const char *where)
 {
-	int64_t workers = o->workers, batch = o->batch, stall = o->stall_ms;
-	int64_t offload = o->offload_max, stack = (int64_t)o->stack_size;
-	int64_t colors = (int64_t)o->max_colors, cost = (int64_t)o->steal_cost_ns;
-	int64_t depth = o->color_depth, queue = o->queue_depth, delay = o->queue_delay_ms;
+	enum { WORKERS, BATCH, COST, STALL, OFFLOAD, STACK, COLORS, DEPTH, QUEUE, DELAY };
+	struct number n[] = {
+		{ "WEFT_WORKERS", "workers", 0, WF_WORKERS_MAX, o->workers },
+		{ "WEFT_BATCH", "batch", 0, 1000000, o->batch },
+		{ "WEFT_STEAL_COST", "steal_cost_ns", 0, 1000000000, (int64_t)o->steal_cost_ns },
+		{ "WEFT_STALL_MS", "stall_ms", INT32_MIN, 3600000, o->stall_ms },
+		{ "WEFT_OFFLOAD_MAX", "offload_max", 0, 10000, o->offload_max },
+		{ "WEFT_STACK_SIZE", "stack_size", 0, (int64_t)1 << 40, (int64_t)o->stack_size },
+		{ "WEFT_MAX_COLORS", "max_colors", 0, INT64_MAX, (int64_t)o->max_colors },
+		{ "WEFT_COLOR_DEPTH", "color_depth", 0, UINT32_MAX, o->color_depth },
+		{ "WEFT_QUEUE_DEPTH", "queue_depth", 0, UINT32_MAX, o->queue_depth },
+		{ "WEFT_QUEUE_DELAY_MS", "queue_delay_ms", 0, UINT32_MAX, o->queue_delay_ms },
+	};
 
-	if (read_number("WEFT_WORKERS", 0, WF_WORKERS_MAX, &workers) < 0 ||
-	    read_number("WEFT_BATCH", 0, 1000000, &batch) < 0 ||
-	    read_number("WEFT_STEAL_COST", 0, 1000000000, &cost) < 0 ||
-	    read_number("WEFT_STALL_MS", INT32_MIN, 3600000, &stall) < 0 ||
-	    read_number("WEFT_OFFLOAD_MAX", 0, 10000, &offload) < 0 ||
-	    read_number("WEFT_STACK_SIZE", 0, (int64_t)1 << 40, &stack) < 0 ||
-	    read_number("WEFT_MAX_COLORS", 0, INT64_MAX, &colors) < 0 ||
-	    read_number("WEFT_COLOR_DEPTH", 0, UINT32_MAX, &depth) < 0 ||
-	    read_number("WEFT_QUEUE_DEPTH", 0, UINT32_MAX, &queue) < 0 ||
-	    read_number("WEFT_QUEUE_DELAY_MS", 0, UINT32_MAX, &delay) < 0)
-		return -EINVAL;
-	o->workers = (int)workers;
-	o->batch = batch ? (int)batch : 10;
-	o->stall_ms = stall ? (int)stall : 10;
-	o->offload_max = offload ? (int)offload : 64;
-	o->stack_size = stack ? (size_t)stack : (size_t)256 << 10;
-	o->max_colors = (size_t)colors;
-	o->steal_cost_ns = (uint64_t)cost;
-	o->color_depth = (uint32_t)depth;
-	o->queue_depth = (uint32_t)queue;
-	o->queue_delay_ms = (uint32_t)delay;
+	for (size_t i = 0; i < WF_COUNT(n); i++)
+		if (read_number(&n[i], where) < 0)
+			return -EINVAL;
+	o->workers = (int)n[WORKERS].value;
+	o->batch = n[BATCH].value ? (int)n[BATCH].value : 10;
+	o->steal_cost_ns = (uint64_t)n[COST].value;
+	o->stall_ms = n[STALL].value ? (int)n[STALL].value : 10;
+	o->offload_max = n[OFFLOAD].value ? (int)n[OFFLOAD].value : 64;
+	o->stack_size = n[STACK].value ? (size_t)n[STACK].value : (size_t)256 << 10;
+	o->max_colors = (size_t)n[COLORS].value;
+	o->color_depth = (uint32_t)n[DEPTH].value;
+	o->queue_depth = (uint32_t)n[QUEUE].value;
+	o->queue_delay_ms = (uint32_t)n[DELAY].value;
 	return 0;
 }
 
@@ -69,7 +76,19 @@ static const char *from_env(const char *name, const char *now)
 	return text != NULL ? text : now;
 }
 
-int wf_settings_read(struct wf_settings *set, const weft_options *opt)
+/* A word is wrong: the variable's, if it is set, else the field's. */
+static int bad_word(const char *variable, const char *field, const char *word, const char *want,
+		    const char *where)
+{
+	if (getenv(variable) != NULL)
+		wf_report(WF_REPORT_SETTING, "%s=\"%s\": want %s", variable, word, want);
+	else
+		wf_report(WF_REPORT_SETTING, "%s: weft_options.%s is \"%s\": want %s", where, field,
+			  word, want);
+	return -EINVAL;
+}
+
+int wf_settings_read(struct wf_settings *set, const weft_options *opt, const char *where)
 {
 	weft_options *o = &set->opt;
 
@@ -78,30 +97,25 @@ int wf_settings_read(struct wf_settings *set, const weft_options *opt)
 		*o = *opt;
 	for (size_t i = 0; i < WF_COUNT(o->reserved); i++) {
 		if (o->reserved[i] != 0) {
-			wf_report(WF_REPORT_SETTING, "option reserved[%zu] is not zero", i);
+			wf_report(WF_REPORT_SETTING, "%s: weft_options.reserved[%zu] is not zero",
+				  where, i);
 			return -EINVAL;
 		}
 	}
-	if (read_numbers(o) < 0)
+	if (read_numbers(o, where) < 0)
 		return -EINVAL;
 
 	o->io = from_env("WEFT_IO", o->io);
 	if (o->io != NULL && strcmp(o->io, "auto") != 0 && strcmp(o->io, "uring") != 0 &&
-	    strcmp(o->io, "epoll") != 0) {
-		wf_report(WF_REPORT_SETTING, "WEFT_IO=\"%s\": want auto, uring or epoll", o->io);
-		return -EINVAL;
-	}
+	    strcmp(o->io, "epoll") != 0)
+		return bad_word("WEFT_IO", "io", o->io, "auto, uring or epoll", where);
 	o->steal = from_env("WEFT_STEAL", o->steal);
 	if (o->steal == NULL)
 		o->steal = "all";
 	if (strlen(o->steal) >= sizeof set->steal_text ||
-	    wf_policy_parse_steal(o->steal, &set->steal) < 0) {
-		wf_report(WF_REPORT_SETTING,
-			  "WEFT_STEAL=\"%s\": want off, base, all, or a list like "
-			  "locality+time+penalty",
-			  o->steal);
-		return -EINVAL;
-	}
+	    wf_policy_parse_steal(o->steal, &set->steal) < 0)
+		return bad_word("WEFT_STEAL", "steal", o->steal,
+				"off, base, all, or a list like locality+time+penalty", where);
 	memcpy(set->steal_text, o->steal, strlen(o->steal) + 1);
 	if (o->sysfs == NULL)
 		o->sysfs = "/sys";

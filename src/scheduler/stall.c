@@ -147,13 +147,13 @@ static void look(struct wf_runtime *rt)
 		uint64_t beat = WF_LOAD(&w->beat);
 		weft_fn *fn = WF_LOAD(&w->running);
 
-		if (fn == NULL || beat != w->seen_beat) {
-			w->seen_beat = beat;
+		if (fn == NULL || beat != WF_LOAD(&w->seen_beat)) {
+			WF_STORE(&w->seen_beat, beat);
 			w->seen_cpu = wf_thread_cpu_ns(w->thread);
-			w->seen_at = now;
+			WF_STORE(&w->seen_at, now);
 			continue;
 		}
-		if (WF_LOAD(&w->stuck) || now - w->seen_at < limit || !at_it(w, limit))
+		if (WF_LOAD(&w->stuck) || now - WF_LOAD(&w->seen_at) < limit || !at_it(w, limit))
 			continue;
 		atomic_store(&w->stuck, true);
 		/* It may have come back before it could see that. Either we see it

@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "base/report.h"
 #include "platform/clock.h"
+#include "platform/symbols.h"
 #include "scheduler/handler.h"
 #include "scheduler/poller.h"
 #include "scheduler/runtime.h"
@@ -152,11 +153,23 @@ static void WF_PRINTF(2, 3) put(struct text *out, const char *fmt, ...)
 	out->used += (size_t)n;
 }
 
+/* For how long is known to the watcher, for handlers that it has seen twice. */
+static void put_running(struct text *out, struct wf_worker *w, weft_fn *fn)
+{
+	const char *where = WF_LOAD(&w->running_where);
+	uint64_t since = WF_LOAD(&w->seen_at);
+	char name[256];
+
+	wf_symbol_print((uintptr_t)fn, name, sizeof name);
+	put(out, ", runs handler %s posted at %s", name, where ? where : "(internal)");
+	if (WF_LOAD(&w->seen_beat) == WF_LOAD(&w->beat) && since != 0)
+		put(out, ", for over %llu ms", (unsigned long long)(wf_now() - since) / 1000000);
+}
+
 static void dump_worker(struct text *out, struct wf_worker *w)
 {
 	weft_worker_stats st;
 	weft_fn *fn = WF_LOAD(&w->running);
-	const char *where = WF_LOAD(&w->running_where);
 
 	read_worker(w, &st);
 	put(out, "%s %d on cpu %d: %s", st.spare ? "stand-in" : "worker", w->id, st.cpu,
@@ -164,8 +177,7 @@ static void dump_worker(struct text *out, struct wf_worker *w)
 	    : st.parked ? "asleep"
 			: "awake");
 	if (fn != NULL)
-		put(out, ", runs handler %p posted at %s", (void *)fn,
-		    where ? where : "(internal)");
+		put_running(out, w, fn);
 	put(out, "\n  events: %llu run, %llu dropped, %llu posted, %llu turns; queued: %u colors\n",
 	    (unsigned long long)st.run, (unsigned long long)st.dropped,
 	    (unsigned long long)st.posted, (unsigned long long)st.turns, st.colors);
@@ -192,12 +204,15 @@ static void dump_handlers(struct text *out)
 	for (unsigned i = 0; i < WF_HANDLERS; i++) {
 		struct wf_handler *h = &wf_handlers[i];
 		weft_fn *fn = WF_LOAD(&h->fn);
+		char name[256];
 
-		if (fn != NULL)
-			put(out, "handler %p: %llu ns%s, penalty %u, %u samples\n", (void *)fn,
-			    (unsigned long long)wf_ticks_to_ns(wf_handler_ticks(h)),
-			    WF_LOAD(&h->told) ? " (told)" : "",
-			    WF_LOAD(&h->penalty) ? WF_LOAD(&h->penalty) : 1, WF_LOAD(&h->samples));
+		if (fn == NULL)
+			continue;
+		wf_symbol_print((uintptr_t)fn, name, sizeof name);
+		put(out, "handler %s: %llu ns%s, penalty %u, %u samples\n", name,
+		    (unsigned long long)wf_ticks_to_ns(wf_handler_ticks(h)),
+		    WF_LOAD(&h->told) ? " (told)" : "",
+		    WF_LOAD(&h->penalty) ? WF_LOAD(&h->penalty) : 1, WF_LOAD(&h->samples));
 	}
 }
 

@@ -66,7 +66,8 @@ struct WF_ALIGNED wf_worker {
 	struct wf_timers timers;
 
 	/* The watcher's. */
-	uint64_t seen_beat, seen_cpu, seen_at;
+	_Atomic uint64_t seen_beat, seen_at; /* the beat it saw last, and since when */
+	uint64_t seen_cpu;
 	_Atomic uint64_t stalls;
 };
 

@@ -602,4 +602,73 @@ TEST(an_event_can_be_taken_back_in_its_own_color_until_it_runs)
 	CHECK_EQ(weft_run(cancel_when_over, NULL, &opt), 0);
 }
 
+/* Taking back what a foreign thread posts at that moment. Every post is either run
+ * or taken back, and what else is in the color's queue is not disturbed. */
+
+static atomic_long raced, taken_back, bystanders_ran;
+static long bystanders; /* in its color */
+static long races;
+
+static void raced_run(void *unused)
+{
+	(void)unused;
+	atomic_fetch_add(&raced, 1);
+}
+
+static void bystander(void *unused)
+{
+	(void)unused;
+	atomic_fetch_add(&bystanders_ran, 1);
+}
+
+static long races_over(void)
+{
+	return atomic_load(&raced) + atomic_load(&taken_back);
+}
+
+static void take_back_again(void *unused)
+{
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(weft_post(A, bystander, NULL), 0);
+	bystanders += 3;
+	for (int i = 0; i < 10000; i++) {
+		if (weft_event_cancel(&victim) == 0)
+			atomic_fetch_add(&taken_back, 1);
+	}
+	sched_yield(); /* to the poster, if there is one CPU for both */
+	if (races_over() < races)
+		CHECK_EQ(weft_post(A, take_back_again, unused), 0);
+}
+
+static void *post_to_be_taken_back(void *unused)
+{
+	for (long i = 0; i < races; i++) {
+		WAIT_FOR(races_over() == i);
+		CHECK_EQ(weft_event_post(&victim), 0);
+	}
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static int start_races(void *unused)
+{
+	CHECK_EQ(weft_hold(), 0);
+	poster = thread_start(post_to_be_taken_back, unused);
+	return weft_post(A, take_back_again, NULL);
+}
+
+TEST(an_event_taken_back_while_it_is_posted_is_lost_nowhere)
+{
+	/* The limit, never met, makes a post take longer: all workers are counted. */
+	weft_options opt = { .workers = 8, .queue_depth = UINT32_MAX, .stall_ms = -1 };
+
+	races = TEST_SIZE(2000);
+	weft_event_init(&victim, A, raced_run, NULL);
+	victim.drop = raced_run;
+	CHECK_EQ(weft_run(start_races, NULL, &opt), 0);
+	thread_join(poster);
+	CHECK_EQ(races_over(), races);
+	CHECK_EQ(atomic_load(&bystanders_ran), bystanders);
+}
+
 TEST_MAIN

@@ -36,6 +36,11 @@ static int misuse_everything(void *unused)
 	CHECK_EQ(weft_event_post(&event), 0);
 	CHECK_EQ(weft_event_post(&event), -EALREADY);
 	check_report(&seen, __LINE__, "queued already");
+	weft_event_init(&event, 5, count, NULL); /* forgets that it is queued */
+	CHECK_EQ(weft_event_post(&event), -EALREADY);
+	check_report(&seen, __LINE__, "queued already");
+	CHECK_EQ(weft_event_post(NULL), -EINVAL);
+	check_report(&seen, __LINE__, "no event");
 
 	CHECK_EQ(weft_post(5, NULL, NULL), -EINVAL);
 	check_report(&seen, __LINE__, "no function");
@@ -49,6 +54,15 @@ static int misuse_everything(void *unused)
 	CHECK_EQ(weft_post(weft_color_new() + 1, count, NULL), -EINVAL);
 	check_report(&seen, __LINE__, "color");
 	return 0;
+}
+
+TEST(a_run_without_a_function_is_reported)
+{
+	int seen = 0;
+
+	catch_reports();
+	CHECK_EQ(weft_run(NULL, NULL, NULL), -EINVAL);
+	check_report(&seen, __LINE__, "without a function");
 }
 
 TEST(misuse_of_posting_is_reported_with_the_callers_line)

@@ -1,6 +1,8 @@
 /* Priorities: hints that order colors and starve nobody. */
 #include "common.h"
 
+#include <semaphore.h>
+
 #include "base/capacity.h"
 
 /* One worker, so that the order is known. */
@@ -159,6 +161,103 @@ TEST(what_handlers_post_runs_ahead_of_what_came_from_outside_before)
 	CHECK_EQ(count, 3);
 	CHECK_EQ(order[0], 1);
 	CHECK_EQ(order[1], FEW_SKIPS ? order[1] : 0); /* but not ahead of its priority */
+}
+
+/* A color that posts to itself, against what the kernel or a foreign thread brings
+ * to another color of the same priority. */
+
+enum { BUSY_ROUNDS = 50 };
+
+static sem_t ask;
+static atomic_int posted_for;
+static long turns, brought_in, longest;
+static int asked, rounds_done;
+
+/* Runs in the other color. */
+static void brought(void *unused)
+{
+	(void)unused;
+	if (turns - brought_in > longest)
+		longest = turns - brought_in;
+	rounds_done++;
+}
+
+static void *bring(void *unused)
+{
+	for (int i = 0; i < BUSY_ROUNDS; i++) {
+		while (sem_wait(&ask) != 0)
+			continue;
+		CHECK_EQ(weft_post(40, brought, NULL), 0);
+		atomic_fetch_add(&posted_for, 1);
+	}
+	return unused;
+}
+
+/* Each turn is of one event. The next is asked for when the last has come. */
+static void ask_and_go_on(void *unused)
+{
+	turns++;
+	if (rounds_done == BUSY_ROUNDS)
+		return;
+	if (asked == rounds_done) {
+		asked++;
+		sem_post(&ask);
+		WAIT_FOR(atomic_load(&posted_for) == asked);
+		brought_in = turns;
+	}
+	CHECK_EQ(weft_post(41, ask_and_go_on, unused), 0);
+}
+
+static int start_asking(void *unused)
+{
+	return weft_post(41, ask_and_go_on, unused);
+}
+
+TEST(a_color_that_posts_to_itself_runs_behind_what_came_from_outside)
+{
+	weft_options opt = { .workers = 1, .batch = 1, .stall_ms = -1 };
+	pthread_t thread;
+
+	CHECK_EQ(sem_init(&ask, 0, 0), 0);
+	thread = thread_start(bring, NULL);
+	CHECK_EQ(weft_run(start_asking, NULL, &opt), 0);
+	thread_join(thread);
+	CHECK_EQ(rounds_done, BUSY_ROUNDS);
+	CHECK_EQ(longest, 0);
+}
+
+static weft_timer timer;
+
+/* The handler stays until the timer is due and the worker owes the kernel and the
+ * timers a look, which comes at the end of the turn. */
+static void time_and_go_on(void *unused)
+{
+	turns++;
+	if (rounds_done == BUSY_ROUNDS)
+		return;
+	if (asked == rounds_done) {
+		asked++;
+		CHECK_EQ(weft_timer_start(&timer, 0), 0);
+		while (weft_now() < timer.when + 200 * WEFT_US)
+			continue;
+		brought_in = turns;
+	}
+	CHECK_EQ(weft_post(41, time_and_go_on, unused), 0);
+}
+
+static int start_timing(void *unused)
+{
+	weft_timer_init(&timer, 40, brought, NULL);
+	return weft_post(41, time_and_go_on, unused);
+}
+
+TEST(a_color_that_posts_to_itself_lets_a_timer_run_at_its_next_turn_but_one)
+{
+	weft_options opt = { .workers = 1, .batch = 1, .stall_ms = -1 };
+
+	CHECK_EQ(weft_run(start_timing, NULL, &opt), 0);
+	CHECK_EQ(rounds_done, BUSY_ROUNDS);
+	CHECK(longest <= 1);
 }
 
 TEST_MAIN

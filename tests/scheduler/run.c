@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int give(void *arg)
@@ -413,5 +414,75 @@ TEST(every_post_accepted_while_the_run_was_ending_has_run)
 		thread_join(thread[i]);
 	CHECK_EQ(atomic_load(&ran), atomic_load(&accepted));
 }
+
+/* A limit on the address space. The sanitizers reserve more than any limit that
+ * would mean something. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+enum { MEGABYTE = 1 << 20 };
+
+static void limit_memory_to(size_t more)
+{
+	size_t limit = (size_t)memory_mapped() * (size_t)sysconf(_SC_PAGESIZE) + more;
+	struct rlimit as = { limit, limit };
+
+	CHECK_EQ(setrlimit(RLIMIT_AS, &as), 0);
+}
+
+static int allocate(void *unused)
+{
+	void *memory = malloc(128 * MEGABYTE);
+
+	(void)unused;
+	CHECK(memory != NULL);
+	free(memory);
+	return 0;
+}
+
+TEST(a_limit_on_memory_leaves_most_of_it_to_the_handlers)
+{
+	weft_options opt = { .workers = 1, .stall_ms = -1 };
+
+	limit_memory_to(256 * MEGABYTE);
+	allocate(NULL);
+	CHECK_EQ(weft_run(allocate, NULL, &opt), 0);
+}
+
+enum { MOST_COLORS = 500000, TIMERS = 100 };
+
+static weft_event *of_each_color;
+static weft_timer promised[TIMERS];
+static long posted;
+
+/* As many colors as it takes, and then timers of yet others. */
+static int use_up_colors(void *unused)
+{
+	int rc = 0;
+
+	(void)unused;
+	for (int i = 0; i < TIMERS; i++) {
+		weft_timer_init(&promised[i], MOST_COLORS + (weft_color)i, count, NULL);
+		CHECK_EQ(weft_timer_start(&promised[i], 0), 0);
+	}
+	for (; posted < MOST_COLORS && rc == 0; posted += rc == 0) {
+		weft_event_init(&of_each_color[posted], 1 + (weft_color)posted, count, NULL);
+		rc = weft_event_post(&of_each_color[posted]);
+	}
+	CHECK_EQ(rc, -ENOMEM);
+	while (weft_now() < promised[TIMERS - 1].when)
+		continue;
+	return 0;
+}
+
+TEST(timers_fire_though_posting_to_new_colors_is_refused_for_lack_of_memory)
+{
+	weft_options opt = { .workers = 1, .stall_ms = -1 };
+
+	of_each_color = calloc(MOST_COLORS, sizeof *of_each_color);
+	limit_memory_to(64 * MEGABYTE);
+	CHECK_EQ(weft_run(use_up_colors, NULL, &opt), 0);
+	CHECK_EQ(atomic_load(&ran), posted + TIMERS);
+	free(of_each_color);
+}
+#endif
 
 TEST_MAIN

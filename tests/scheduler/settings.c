@@ -71,16 +71,16 @@ TEST(a_wrong_value_in_the_environment_is_refused_by_name)
 TEST(a_wrong_option_is_refused_by_name)
 {
 	catch_reports();
-	refused(&(weft_options){ .workers = -1 }, "WEFT_WORKERS");
-	refused(&(weft_options){ .workers = 1025 }, "WEFT_WORKERS");
-	refused(&(weft_options){ .io = "kqueue" }, "WEFT_IO");
-	refused(&(weft_options){ .batch = -1 }, "WEFT_BATCH");
-	refused(&(weft_options){ .steal = "maybe" }, "WEFT_STEAL");
-	refused(&(weft_options){ .steal_cost_ns = UINT64_MAX }, "WEFT_STEAL_COST");
-	refused(&(weft_options){ .stall_ms = 10000000 }, "WEFT_STALL_MS");
-	refused(&(weft_options){ .offload_max = -1 }, "WEFT_OFFLOAD_MAX");
-	refused(&(weft_options){ .stack_size = SIZE_MAX }, "WEFT_STACK_SIZE");
-	refused(&(weft_options){ .max_colors = SIZE_MAX }, "WEFT_MAX_COLORS");
+	refused(&(weft_options){ .workers = -1 }, "weft_options.workers is");
+	refused(&(weft_options){ .workers = 1025 }, "weft_options.workers is");
+	refused(&(weft_options){ .io = "kqueue" }, "weft_options.io is");
+	refused(&(weft_options){ .batch = -1 }, "weft_options.batch is");
+	refused(&(weft_options){ .steal = "maybe" }, "weft_options.steal is");
+	refused(&(weft_options){ .steal_cost_ns = UINT64_MAX }, "weft_options.steal_cost_ns is");
+	refused(&(weft_options){ .stall_ms = 10000000 }, "weft_options.stall_ms is");
+	refused(&(weft_options){ .offload_max = -1 }, "weft_options.offload_max is");
+	refused(&(weft_options){ .stack_size = SIZE_MAX }, "weft_options.stack_size is");
+	refused(&(weft_options){ .max_colors = SIZE_MAX }, "weft_options.max_colors is");
 	refused(&(weft_options){ .reserved = { 0, 0, 1 } }, "reserved[2]");
 	CHECK_EQ(weft_run(nothing_to_do, NULL, NULL), 0);
 }
@@ -89,7 +89,7 @@ static struct wf_settings set;
 
 TEST(zeros_mean_the_documented_defaults)
 {
-	CHECK_EQ(wf_settings_read(&set, NULL), 0);
+	CHECK_EQ(wf_settings_read(&set, NULL, WEFT_HERE), 0);
 	CHECK_EQ(set.opt.workers, 0);
 	CHECK_EQ(set.opt.batch, 10);
 	CHECK_EQ(set.opt.stall_ms, 10);
@@ -115,7 +115,7 @@ TEST(the_environment_wins_over_the_struct)
 			     .queue_depth = 16,
 			     .queue_delay_ms = 17 };
 
-	CHECK_EQ(wf_settings_read(&set, &opt), 0);
+	CHECK_EQ(wf_settings_read(&set, &opt, WEFT_HERE), 0);
 	CHECK_EQ(set.opt.workers, 7);
 	CHECK_STR(set.opt.io, "uring");
 	CHECK_EQ(set.steal, 0);
@@ -132,7 +132,7 @@ TEST(the_environment_wins_over_the_struct)
 	setenv("WEFT_COLOR_DEPTH", "21", 1);
 	setenv("WEFT_QUEUE_DEPTH", "22", 1);
 	setenv("WEFT_QUEUE_DELAY_MS", "23", 1);
-	CHECK_EQ(wf_settings_read(&set, &opt), 0);
+	CHECK_EQ(wf_settings_read(&set, &opt, WEFT_HERE), 0);
 	CHECK_EQ(set.opt.workers, 2);
 	CHECK_STR(set.opt.io, "epoll");
 	CHECK_EQ(set.opt.batch, 3);
@@ -168,7 +168,7 @@ TEST(any_negative_time_switches_the_search_for_stalls_off)
 {
 	weft_options opt = { .stall_ms = -7 };
 
-	CHECK_EQ(wf_settings_read(&set, &opt), 0);
+	CHECK_EQ(wf_settings_read(&set, &opt, WEFT_HERE), 0);
 	CHECK(set.opt.stall_ms < 0);
 	CHECK_EQ(weft_run(nothing_to_do, NULL, &opt), 0);
 }

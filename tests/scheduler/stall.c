@@ -344,4 +344,23 @@ TEST(the_timers_of_a_stuck_worker_fire)
 	thread_join(thread);
 }
 
+/* A foreign thread's timer is in the wheel of a regular worker, the only one: so
+ * in that of the first of a row, each of which stands in for the one before. */
+static void *time_behind_a_row(void *unused)
+{
+	WAIT_FOR(count_stuck() == to_block);
+	CHECK_EQ(weft_after(0, 99, other, NULL), 0);
+	WAIT_FOR(atomic_load(&others_ran) == 1);
+	for (int i = 0; i < to_block; i++)
+		let_go(i);
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+TEST(the_timers_of_a_stuck_worker_fire_though_its_stand_in_is_stuck_too)
+{
+	run_blocked(1, 2, time_behind_a_row);
+	run_blocked(1, 3, time_behind_a_row);
+}
+
 TEST_MAIN

@@ -3,7 +3,10 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "scheduler/handler.h"
 
 enum { MOST = 16, EVENTS = 500 };
 
@@ -196,7 +199,7 @@ static void *dump_after(void *unused)
 	CHECK(says("class 8"));
 	CHECK(says("class 0 chosen: "));
 	CHECK(says("offload: "));
-	CHECK(says("handler 0x"));
+	CHECK(says("handler "));
 	/* To a pipe, and to what is not a descriptor. */
 	CHECK_EQ(pipe(fds), 0);
 	CHECK_EQ(weft_dump(fds[1]), 0);
@@ -235,7 +238,7 @@ static void dump_itself(void *unused)
 {
 	(void)unused;
 	dump();
-	CHECK(says("runs handler 0x"));
+	CHECK(says("runs handler dump_itself"));
 	CHECK(says("stats.c:")); /* where it was posted */
 }
 
@@ -247,6 +250,110 @@ static int start_dump_itself(void *unused)
 TEST(a_dump_shows_the_handler_that_runs_and_where_it_was_posted)
 {
 	CHECK_EQ(weft_run(start_dump_itself, NULL, NULL), 0);
+}
+
+/* The run ends while a foreign thread is in weft_dump and cannot go on. */
+
+static int full_pipe[2];
+static int pipe_holds;
+
+/* One page is left, which is less than the dump with all these classes. */
+static void fill_pipe(void)
+{
+	static char page[4096];
+	int used = 0;
+
+	CHECK_EQ(pipe(full_pipe), 0);
+	pipe_holds = fcntl(full_pipe[1], F_GETPIPE_SZ);
+	CHECK(pipe_holds >= 2 * (int)sizeof page);
+	for (; used < pipe_holds - (int)sizeof page; used += (int)sizeof page)
+		CHECK_EQ(write(full_pipe[1], page, sizeof page), sizeof page);
+}
+
+static void *dump_to_full_pipe(void *unused)
+{
+	WAIT_FOR(atomic_load(&ran) == WEFT_CLASSES - 2);
+	CHECK_EQ(weft_dump(full_pipe[1]), 0);
+	close(full_pipe[1]);
+	return unused;
+}
+
+static void *end_the_run(void *unused)
+{
+	int used = 0;
+
+	while (used < pipe_holds)
+		CHECK_EQ(ioctl(full_pipe[0], FIONREAD, &used), 0);
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static pthread_t ender;
+
+static int start_long_dump(void *unused)
+{
+	CHECK_EQ(weft_hold(), 0);
+	for (int i = 2; i < WEFT_CLASSES; i++)
+		CHECK_EQ(weft_post(weft_color_new_in(i), count, NULL), 0);
+	dumper = thread_start(dump_to_full_pipe, NULL);
+	ender = thread_start(end_the_run, unused);
+	return 0;
+}
+
+TEST(a_dump_that_nobody_reads_does_not_keep_the_run_from_ending)
+{
+	weft_options opt = { .workers = 2, .stall_ms = -1 };
+	static char long_name[400];
+	ssize_t n;
+
+	memset(long_name, 'x', sizeof long_name - 1);
+	for (int i = 2; i < WEFT_CLASSES; i++)
+		CHECK_EQ(weft_class_name(i, long_name), 0);
+	fill_pipe();
+	CHECK_EQ(weft_run(start_long_dump, NULL, &opt), 0);
+	thread_join(ender);
+	do
+		n = read(full_pipe[0], text, sizeof text);
+	while (n > 0);
+	thread_join(dumper);
+}
+
+/* What is measured of two handlers that take turns */
+
+enum { EACH = 8000 };
+
+static int tacks;
+
+static void tock(void *unused);
+
+static void tick(void *unused)
+{
+	tacks++;
+	CHECK_EQ(weft_post(5, tock, unused), 0);
+}
+
+static void tock(void *unused)
+{
+	if (tacks < EACH)
+		CHECK_EQ(weft_post(5, tick, unused), 0);
+}
+
+static int start_ticking(void *unused)
+{
+	return weft_post(5, tick, unused);
+}
+
+TEST(handlers_that_take_turns_are_measured_alike)
+{
+	weft_options opt = { .workers = 1, .stall_ms = -1 };
+	const uint32_t fair = EACH / WF_SAMPLE_EVERY;
+	uint32_t ticks, tocks;
+
+	CHECK_EQ(weft_run(start_ticking, NULL, &opt), 0);
+	ticks = wf_handler_find(tick)->samples;
+	tocks = wf_handler_find(tock)->samples;
+	CHECK(ticks > fair * 3 / 4 && ticks < fair * 5 / 4);
+	CHECK(tocks > fair * 3 / 4 && tocks < fair * 5 / 4);
 }
 
 TEST_MAIN

@@ -139,6 +139,53 @@ TEST(a_penalty_makes_work_not_worth_stealing)
 	CHECK_EQ(atomic_load(&elsewhere), COLORS * EACH);
 }
 
+/* Colors that post to none but themselves: the thief is woken when a turn ends. */
+
+enum { MOST_TURNS = 1000 };
+
+static atomic_bool two_at_work;
+static atomic_long turns;
+static uint64_t wakes_before;
+
+static uint64_t wakes_by_home(void)
+{
+	CHECK_EQ(weft_stats(NULL, workers, 2), 2);
+	return workers[home].wakes;
+}
+
+/* Known to be long only when it runs: the first posts were not worth a wake. */
+static void post_to_itself(void *unused)
+{
+	CHECK_EQ(weft_handler_time(post_to_itself, 1000000), 0);
+	if (weft_worker_current() != home) {
+		atomic_store(&two_at_work, true);
+		return;
+	}
+	if (atomic_fetch_add(&turns, 1) == MOST_TURNS)
+		CHECK(wakes_by_home() > wakes_before);
+	if (!atomic_load(&two_at_work))
+		CHECK_EQ(weft_post(weft_color_current(), post_to_itself, unused), 0);
+}
+
+static int start_two(void *unused)
+{
+	home = weft_worker_current();
+	do
+		wakes_before = wakes_by_home();
+	while (!workers[1 - home].parked);
+	CHECK_EQ(weft_post(BASE, post_to_itself, unused), 0);
+	return weft_post(BASE + 1, post_to_itself, unused);
+}
+
+TEST(two_colors_that_post_only_to_themselves_wake_a_second_worker)
+{
+	weft_options opt = { .workers = 2, .batch = 1, .stall_ms = -1 };
+
+	CHECK_EQ(weft_handler_time(post_to_itself, 1), 0);
+	CHECK_EQ(weft_run(start_two, NULL, &opt), 0);
+	CHECK(atomic_load(&two_at_work));
+}
+
 TEST(what_is_told_of_handlers_is_checked)
 {
 	CHECK_EQ(weft_handler_time(NULL, 5), -EINVAL);

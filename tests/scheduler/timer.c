@@ -218,6 +218,71 @@ TEST(a_handler_may_free_its_timer)
 	CHECK_EQ(calls, 1000);
 }
 
+/* Not even by the worker's own, quicker clock, which is set anew each millisecond. */
+static int start_very_often(void *unused)
+{
+	uint64_t began = weft_now(), before;
+
+	(void)unused;
+	weft_timer_init(&timer, 5, count_call, NULL);
+	do {
+		before = weft_now();
+		CHECK_EQ(weft_timer_restart(&timer, NEVER), 0);
+		CHECK(timer.when >= before + NEVER);
+	} while (before < began + 50 * WEFT_MS);
+	return weft_timer_cancel(&timer);
+}
+
+TEST(no_delay_ends_earlier_than_the_clock_says)
+{
+	const weft_options alone = { .workers = 1, .stall_ms = -1 };
+
+	CHECK_EQ(weft_run(start_very_often, NULL, &alone), 0);
+}
+
+/* Each turn is long enough for a look at the kernel behind it, and for the clock of
+ * the worker to be set anew by the restart. */
+enum { LONG_TURNS = 20 };
+
+static uint64_t polls(void)
+{
+	weft_worker_stats stats;
+
+	CHECK_EQ(weft_stats(NULL, &stats, 1), 1);
+	return stats.polls;
+}
+
+static uint64_t polls_before;
+
+static void restart_after_long(void *turn)
+{
+	uint64_t began = weft_now();
+
+	if (turn == NULL)
+		polls_before = polls();
+	CHECK(polls() >= polls_before + (uintptr_t)turn);
+	while (weft_now() < began + 2 * WEFT_MS)
+		continue;
+	CHECK_EQ(weft_timer_restart(&timer, NEVER), 0);
+	if ((uintptr_t)turn < LONG_TURNS)
+		CHECK_EQ(weft_post(5, restart_after_long, (char *)turn + 1), 0);
+	else
+		CHECK_EQ(weft_timer_cancel(&timer), 0);
+}
+
+static int start_long_turns(void *unused)
+{
+	weft_timer_init(&timer, 5, count_call, NULL);
+	return weft_post(5, restart_after_long, unused);
+}
+
+TEST(a_color_that_restarts_timers_does_not_put_off_the_look_at_the_kernel)
+{
+	const weft_options alone = { .workers = 1, .batch = 1, .stall_ms = -1 };
+
+	CHECK_EQ(weft_run(start_long_turns, NULL, &alone), 0);
+}
+
 /* Periodic */
 
 static void tenth_cancels(void *arg)
@@ -620,6 +685,45 @@ TEST(misuse_is_reported_and_changes_nothing)
 	CHECK_EQ(weft_run(misuse, NULL, &two), 0);
 	CHECK_EQ(calls, 1);
 	CHECK_EQ(reports, 4);
+}
+
+/* A restart that comes too late is told so, which is no misuse, at whatever moment
+ * of the firing it comes. */
+enum { RESTARTED = 64 };
+
+static weft_timer restarted[RESTARTED];
+static long restarts;
+
+static void *restart_all(void *unused)
+{
+	for (int round = 0; round < TEST_SIZE(10000); round++) {
+		for (int i = 0; i < RESTARTED; i++) {
+			int rc = weft_timer_restart(&restarted[i], 20 * WEFT_US);
+
+			CHECK(rc == 0 || rc == -EALREADY);
+			restarts += rc == 0;
+		}
+	}
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static int start_restarts(void *unused)
+{
+	for (int i = 0; i < RESTARTED; i++)
+		weft_timer_init(&restarted[i], (weft_color)i, count_call, NULL);
+	CHECK_EQ(weft_hold(), 0);
+	CHECK_EQ(pthread_create(&foreign_thread, NULL, restart_all, unused), 0);
+	return 0;
+}
+
+TEST(a_restart_while_the_timer_fires_is_no_misuse)
+{
+	weft_on_report(take_report, NULL);
+	CHECK_EQ(weft_run(start_restarts, NULL, &two), 0);
+	CHECK_EQ(pthread_join(foreign_thread, NULL), 0);
+	CHECK(calls > 0 && calls <= restarts);
+	CHECK_EQ(reports, 0);
 }
 
 static void start_queued(void *unused)
