@@ -5,11 +5,18 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ARGS ?=
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
+export SETUP
 
 .PHONY: all help configure check demo bench fuzz format install clean
 
+# Runs a command that says much: all of it goes to a log, which is shown if it fails.
+quietly = @mkdir -p build/logs; $(2) >build/logs/$(1).log 2>&1 || { cat build/logs/$(1).log; exit 1; }
+# Builds the targets given; all without any.
+build = $(call quietly,build,cmake --build $(BUILD) -j $(JOBS) $(if $(1),--target $(1)))
+
 all: configure
-	@cmake --build $(BUILD) -j $(JOBS)
+	@echo "building all in $(BUILD)"
+	$(call build)
 
 help:
 	@echo "make             build the library and all that uses it, in $(BUILD)"
@@ -21,23 +28,27 @@ help:
 	@echo "make format      lays out all C files as .clang-format says"
 	@echo "make install     to PREFIX=/usr/local, below DESTDIR"
 	@echo "make clean       removes build/"
+	@echo
+	@echo "What is missing is installed first, by apt-get; with SETUP=no nothing is."
 
 configure:
 	@tools/setup build
-	@mkdir -p build/logs
-	@cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(PREFIX) >build/logs/configure.log 2>&1 || \
-		{ cat build/logs/configure.log; exit 1; }
+	$(call quietly,configure,cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(PREFIX))
 
 check:
 	@tools/setup check
 	@tools/check $(ARGS)
 
-demo: all
-	@demo=$$(find $(BUILD) -name weft-demo -type f) && exec $${demo:?is not built} $(ARGS)
+demo: configure
+	@echo "building the demo in $(BUILD)"
+	$(call build,weft-demo)
+	@exec $(BUILD)/examples/demo/weft-demo $(ARGS)
 
 bench:
 	@tools/setup bench
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory configure
+	@echo "building the benchmarks in $(BUILD)"
+	$(call build,weft-bench)
 	@exec $(BUILD)/bench/weft-bench $(or $(ARGS),all)
 
 fuzz: configure
@@ -46,7 +57,9 @@ fuzz: configure
 format:
 	@tests/checks/format --fix
 
-install: all
+install: configure
+	@echo "building the library in $(BUILD)"
+	$(call build,weft_static weft_shared weft_man)
 	@DESTDIR='$(DESTDIR)' cmake --install $(BUILD)
 
 clean:

@@ -9,22 +9,29 @@
 static const struct {
 	const char *name;
 	int (*run)(void);
+	bool timed; /* --seconds says how long; the others have a fixed amount of work */
 	const char *what;
 } benches[] = {
-	{ "post", bench_post, "what it costs to post an event and to run it" },
-	{ "steal", bench_steal, "what it costs to steal a color, by queue length" },
-	{ "unbalanced", bench_unbalanced, "Mely's tables III and IV: few long events among short" },
-	{ "penalty", bench_penalty, "Mely's table V: events with warm data" },
-	{ "cache-efficient", bench_cache_efficient, "Mely's table VI: fork and join over arrays" },
-	{ "sim-unbalanced", bench_sim_unbalanced, "the same of unbalanced on virtual cores" },
-	{ "sim-penalty", bench_sim_penalty, "the same of penalty on virtual cores" },
-	{ "sim-cache-efficient", bench_sim_cache_efficient,
-	  "the same of cache-efficient on virtual cores" },
-	{ "timers", bench_timers, "a million timers started and fired; add and cancel" },
-	{ "echo-callbacks", bench_echo_callbacks, "an echo server: CPU time per request, latency" },
-	{ "idle", bench_idle, "what 10,000 idle connections and timers cost" },
-	{ "overload", bench_overload, "goodput under three times the load that can be served" },
-	{ "stall", bench_stall, "what the others do while one worker is blocked" },
+	{ "post", bench_post, false, "the cost of posting an event and running it" },
+	{ "steal", bench_steal, true, "the cost of stealing a color, for queues of 10 to 50,000" },
+	{ "unbalanced", bench_unbalanced, true,
+	  "stealing when few events are long and most short (Mely, tables III and IV)" },
+	{ "penalty", bench_penalty, true,
+	  "stealing when data is warm on one core (Mely, table V)" },
+	{ "cache-efficient", bench_cache_efficient, true,
+	  "stealing when arrays are sorted in parts and merged (Mely, table VI)" },
+	{ "sim-unbalanced", bench_sim_unbalanced, false,
+	  "unbalanced, simulated on 8, 64 and 256 cores" },
+	{ "sim-penalty", bench_sim_penalty, false, "penalty, simulated on 8, 64 and 256 cores" },
+	{ "sim-cache-efficient", bench_sim_cache_efficient, false,
+	  "cache-efficient, simulated on 8, 64 and 256 cores" },
+	{ "timers", bench_timers, false, "the cost of starting, firing and cancelling timers" },
+	{ "echo-callbacks", bench_echo_callbacks, true,
+	  "an echo server: CPU time per request, and latency" },
+	{ "idle", bench_idle, true, "the cost of 10,000 idle connections and timers" },
+	{ "overload", bench_overload, true,
+	  "how many requests are answered in time when three times too many come" },
+	{ "stall", bench_stall, false, "how the other workers go on while one is blocked" },
 };
 
 static const char usage[] =
@@ -36,17 +43,24 @@ static const char usage[] =
 	"  NAME           a benchmark of --list, or 'all'\n"
 	"  --list         print the names of the benchmarks and what they measure\n"
 	"  --json         one JSON object a line, for programs\n"
-	"  --seconds N    how long each measurement runs, where time bounds it\n"
+	"  --seconds N    how long each measurement runs (not for post, timers, stall and\n"
+	"                 sim-..., which have a fixed amount of work)\n"
 	"  --repeats N    measurements of each contender (1 to 100)\n"
 	"  --help         print this\n"
 	"\n"
 	"WEFT_... variables of the environment are ignored: each case sets its own.\n"
 	"Ends with status 0, or 1 if a measurement failed, or 2 for a wrong usage.\n";
 
+static int point_to_help(void)
+{
+	fputs("try 'weft-bench --help'\n", stderr);
+	return 2;
+}
+
 static int complain(const char *what, const char *value)
 {
-	fprintf(stderr, "weft-bench: %s '%s'\n%s", what, value, usage);
-	return 2;
+	fprintf(stderr, "weft-bench: %s '%s'\n", what, value);
+	return point_to_help();
 }
 
 static int list(void)
@@ -77,6 +91,14 @@ static int find(const char *name)
 	return -1;
 }
 
+static int run_one(int b)
+{
+	if (bench_options.seconds > 0 && !benches[b].timed)
+		fprintf(stderr, "weft-bench: --seconds is not used by %s: its work is fixed\n",
+			benches[b].name);
+	return benches[b].run();
+}
+
 static int run_named(char **names, int count)
 {
 	int failed = 0;
@@ -89,7 +111,7 @@ static int run_named(char **names, int count)
 	for (int i = 0; i < count; i++)
 		for (int b = 0; b < BENCH_COUNT(benches); b++)
 			if (strcmp(names[i], "all") == 0 || b == find(names[i]))
-				failed += benches[b].run();
+				failed += run_one(b);
 	return failed > 0;
 }
 
@@ -134,13 +156,12 @@ int main(int argc, char **argv)
 			fputs(usage, stdout);
 			return 0;
 		default:
-			fputs(usage, stderr);
-			return 2;
+			return point_to_help();
 		}
 	}
 	if (optind == argc) {
-		fputs(usage, stderr);
-		return 2;
+		fputs("weft-bench: which benchmark?\n", stderr);
+		return point_to_help();
 	}
 	forget_settings();
 	return run_named(argv + optind, argc - optind);

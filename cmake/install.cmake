@@ -41,12 +41,17 @@ add_custom_target(weft_man ALL DEPENDS ${man_dir}/stamp)
 install(DIRECTORY ${man_dir} DESTINATION ${CMAKE_INSTALL_MANDIR}
 	FILES_MATCHING PATTERN "*.3")
 
-foreach(doc README.md CHANGELOG.md LICENSE)
+# Side by side as here, so that links between them hold.
+foreach(doc README.md CHANGELOG.md SECURITY.md LICENSE)
 	if(EXISTS ${PROJECT_SOURCE_DIR}/${doc})
 		install(FILES ${PROJECT_SOURCE_DIR}/${doc} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 	endif()
 endforeach()
 if(EXISTS ${PROJECT_SOURCE_DIR}/docs)
-	install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
+	install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
 		FILES_MATCHING PATTERN "*.md")
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/examples)
+	install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+		FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.out")
 endif()

@@ -23,7 +23,7 @@ compile() {
 
 block c 1 >lines.c
 compile
-for n in 1 2; do
+for n in 1 2 3; do
 	block diff $n >change
 	git apply change
 	compile

@@ -28,6 +28,8 @@ int main(void)
 	int numbers[] = { 1, 2, 3, 4 };
 	int rc = weft_run(app, numbers, NULL);
 
+	if (rc < 0)
+		return 1;
 	printf("the sum of the squares is %d\n", sum);
-	return rc < 0;
+	return 0;
 }

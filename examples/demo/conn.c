@@ -7,7 +7,9 @@
 
 #include "server.h"
 
-/* How long a request may take to come, a reply to go, a peer to close its end. */
+/* How long a request may take to come, a reply to go, a peer to close its end. A
+ * connection that takes longer is closed without a word, as HTTP allows: a 408 would
+ * be taken by some clients for the answer to the request they send just then. */
 #define READ_TIME (15 * WEFT_SEC)
 #define SEND_TIME (15 * WEFT_SEC)
 #define CLOSE_TIME (2 * WEFT_SEC)

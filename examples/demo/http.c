@@ -36,6 +36,7 @@ const char *http_reason(int status)
 /* Fields that may or must be there once. */
 struct seen {
 	bool host, length;
+	bool old; /* HTTP/1.0: no host is asked for */
 };
 
 /* A piece of the request's text. */
@@ -73,13 +74,14 @@ static struct span trim(struct span s)
 	return s;
 }
 
-/* One line without its CR LF. A bare LF or CR, or any other control character,
- * has no place in a head. */
+/* One line without its CR LF, or LF: people type requests by hand. A bare CR, or any
+ * other control character, has no place in a head. */
 static bool take_line(struct span *text, struct span *line)
 {
-	if (!split(text, '\n', line) || line->size == 0 || line->at[line->size - 1] != '\r')
+	if (!split(text, '\n', line))
 		return false;
-	line->size--;
+	if (line->size > 0 && line->at[line->size - 1] == '\r')
+		line->size--;
 	for (size_t i = 0; i < line->size; i++) {
 		unsigned char c = (unsigned char)line->at[i];
 
@@ -112,7 +114,7 @@ static int parse_request_line(struct span line, struct request *r, struct seen *
 	if (same(line, "HTTP/1.1"))
 		r->keep_alive = true;
 	else if (same(line, "HTTP/1.0"))
-		seen->host = true; /* it is not asked for */
+		seen->old = true;
 	else
 		return line.size > 5 && strncmp(line.at, "HTTP/", 5) == 0 ? 505 : 400;
 	r->head_only = method.size == 4 && memcmp(method.at, "HEAD", 4) == 0;
@@ -136,6 +138,15 @@ static int parse_length(struct span value, struct request *r, struct seen *seen)
 	}
 	r->body_size = length;
 	return length > HTTP_BODY_MAX ? 413 : 200;
+}
+
+/* Which of two hosts is meant, nobody knows. */
+static int parse_host(struct seen *seen)
+{
+	if (seen->host)
+		return 400;
+	seen->host = true;
+	return 200;
 }
 
 /* "Connection: close, keep-alive, ..." */
@@ -165,7 +176,7 @@ static int parse_field(struct span line, struct request *r, struct seen *seen)
 		return 400;
 	line = trim(line);
 	if (same(name, "host"))
-		seen->host = true;
+		return parse_host(seen);
 	else if (same(name, "content-length"))
 		return parse_length(line, r, seen);
 	else if (same(name, "transfer-encoding"))
@@ -175,31 +186,48 @@ static int parse_field(struct span line, struct request *r, struct seen *seen)
 	return 200;
 }
 
+/* Bytes of an empty line at the beginning of `text`: 0 if there is none. */
+static size_t empty_line(struct span text)
+{
+	if (text.size >= 2 && memcmp(text.at, "\r\n", 2) == 0)
+		return 2;
+	return text.size >= 1 && *text.at == '\n';
+}
+
+/* Finds the empty line that ends a head; false if it has not come. */
+static bool find_end(struct span text, struct span *end)
+{
+	struct span line;
+
+	while (split(&text, '\n', &line)) {
+		*end = (struct span){ text.at, empty_line(text) };
+		if (end->size > 0)
+			return true;
+	}
+	return false;
+}
+
 int http_parse(const char *text, size_t size, struct request *r)
 {
-	struct span rest = { text, size }, line;
-	struct seen seen = { false, false };
-	const char *end;
+	struct span rest = { text, size }, line, end;
+	struct seen seen = { 0 };
 	int status;
 
 	*r = (struct request){ 0 };
 	/* An empty line ahead of a request is allowed, for old clients. */
-	while (rest.size >= 2 && memcmp(rest.at, "\r\n", 2) == 0) {
-		rest.at += 2;
-		rest.size -= 2;
-	}
-	end = memmem(rest.at, rest.size, "\r\n\r\n", 4);
-	if (end == NULL)
+	for (size_t n; (n = empty_line(rest)) > 0; rest.size -= n)
+		rest.at += n;
+	if (!find_end(rest, &end))
 		return size >= HTTP_HEAD_MAX ? 431 : 0;
-	r->head_size = (size_t)(end + 4 - text);
+	r->head_size = (size_t)(end.at + end.size - text);
 	if (r->head_size > HTTP_HEAD_MAX)
 		return 431;
-	rest.size = (size_t)(end + 2 - rest.at);
+	rest.size = (size_t)(end.at - rest.at);
 
 	status = take_line(&rest, &line) ? parse_request_line(line, r, &seen) : 400;
 	while (status == 200 && rest.size > 0)
 		status = take_line(&rest, &line) ? parse_field(line, r, &seen) : 400;
-	return status == 200 && !seen.host ? 400 : status;
+	return status == 200 && !seen.host && !seen.old ? 400 : status;
 }
 
 static void print_date(FILE *out)

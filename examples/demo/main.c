@@ -38,6 +38,7 @@ static const char usage[] =
 	"  --once     fetch the page and the counters, show both, stop\n"
 	"  --help     this text\n"
 	"\n"
+	"A connection that sends no whole request for 15 seconds is closed.\n"
 	"Settings of the runtime come from the environment: WEFT_WORKERS=1, WEFT_IO=epoll,\n"
 	"WEFT_STEAL=off ...\n";
 
@@ -106,7 +107,7 @@ static int run(void)
 	/* "Busy" is said to requests that could not be looked at in time. */
 	weft_options opt = { .queue_delay_ms = 1000 };
 	struct totals totals;
-	int rc;
+	int wanted = demo.port, rc;
 
 	demo.listener = server_listen(&demo.port, !demo.port_given);
 	if (demo.listener < 0) {
@@ -114,6 +115,8 @@ static int run(void)
 			strerror(-demo.listener));
 		return EXIT_FAILURE;
 	}
+	if (!demo.port_given && demo.port != wanted)
+		fprintf(stderr, "weft-demo: port %d is taken, using %d\n", wanted, demo.port);
 	rc = weft_run(app, NULL, &opt);
 	server_free();
 	totals = server_totals();

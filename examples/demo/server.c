@@ -28,16 +28,16 @@ static struct {
 
 int server_listen(int *port, int others)
 {
-	int last = others ? *port + PORTS_TRIED : *port;
+	int tried = *port, last = others ? *port + PORTS_TRIED : *port;
 	struct sockaddr_in address;
 	socklen_t size = sizeof address;
 	char text[32];
 	int fd;
 
 	do {
-		snprintf(text, sizeof text, "127.0.0.1:%d", *port);
+		snprintf(text, sizeof text, "127.0.0.1:%d", tried);
 		fd = weft_listen_on(text);
-	} while (fd == -EADDRINUSE && ++*port <= last && *port <= 65535);
+	} while (fd == -EADDRINUSE && ++tried <= last && tried <= 65535);
 	if (fd >= 0 && getsockname(fd, (struct sockaddr *)&address, &size) == 0)
 		*port = ntohs(address.sin_port);
 	return fd;

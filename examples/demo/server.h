@@ -9,7 +9,8 @@
 #include "pages.h"
 
 /* Makes a listening socket on 127.0.0.1, at `port` or, with `others`, the next that
- * is free. Gives the descriptor and the port, or -Exxx. Before weft_run. */
+ * is free. Gives the descriptor and the port, or -Exxx and leaves the port as it was.
+ * Before weft_run. */
 int server_listen(int *port, int others);
 
 /* Begins to accept. 0 or -Exxx. */

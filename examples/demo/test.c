@@ -143,7 +143,9 @@ TEST(refuses_bad_requests_with_the_right_status)
 	CHECK_EQ(ask("GET / HTTP/1.1\r\n\r\n"), 400);
 	CHECK_EQ(ask("GET / HTTP/1.1\r\nHost x\r\n\r\n"), 400);
 	CHECK_EQ(ask("GET / HTTP/1.1\r\nHost : x\r\n\r\n"), 400);
-	CHECK_EQ(ask("GET / HTTP/1.1\r\nHost: x\n\r\n\r\n"), 400);
+	CHECK_EQ(ask("GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n"), 400);
+	CHECK_EQ(ask("GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n"), 400);
+	CHECK_EQ(ask("GET / HTTP/1.1\r\nHost: x\rX: y\r\n\r\n"), 400);
 	CHECK_EQ(ask("GET x HTTP/1.0\r\n\r\n"), 400);
 	CHECK_EQ(ask("GET / HTTP/2.0\r\n\r\n"), 505);
 	CHECK_EQ(ask("POST / HTTP/1.0\r\n\r\n"), 405);
@@ -179,6 +181,33 @@ TEST(answers_requests_that_come_in_pieces_or_many_at_once)
 	CHECK_EQ(count("HTTP/1.1 404 "), 3);
 	close(fd);
 	CHECK_STR(stop(), "stopped after 6 requests on 2 connections\n");
+}
+
+TEST(takes_lines_that_end_without_a_carriage_return)
+{
+	start(NULL);
+	CHECK_EQ(ask("GET /stats HTTP/1.0\n\n"), 200);
+	CHECK_EQ(ask("\nGET /stats HTTP/1.1\nHost: x\r\nConnection: close\n\r\n"), 200);
+	CHECK_EQ(ask("GET /a HTTP/1.1\nHost: x\n\nGET /b HTTP/1.0\n\n"), 404);
+	CHECK_EQ(count("HTTP/1.1 404 "), 2);
+	CHECK_STR(stop(), "stopped after 4 requests on 3 connections\n");
+}
+
+TEST(names_the_port_that_is_taken)
+{
+	char command[512], line[256] = "", expected[256];
+	FILE *out;
+
+	start(NULL);
+	snprintf(command, sizeof command, "'%s' --port %d 2>&1", getenv("WEFT_DEMO"), demo.port);
+	snprintf(expected, sizeof expected, "weft-demo: cannot listen on port %d: %s\n", demo.port,
+		 strerror(EADDRINUSE));
+	out = popen(command, "r");
+	CHECK(out != NULL);
+	CHECK(fgets(line, sizeof line, out) != NULL);
+	CHECK_STR(line, expected);
+	CHECK_EQ(WEXITSTATUS(pclose(out)), EXIT_FAILURE);
+	stop();
 }
 
 TEST(ends_although_clients_hold_on)

@@ -27,7 +27,9 @@ typedef uint64_t weft_color;
 #define WEFT_CLASS_CHOSEN 0 /* values that the user chose, and WEFT_MAIN */
 #define WEFT_CLASS_FRESH 1  /* weft_color_new */
 
-/* Hints: a higher one runs first where colors allow. Nothing starves. */
+/* How soon an event runs. A hint: higher ones run first where colors allow, and
+ * nothing starves.
+ */
 enum weft_priority {
 	WEFT_PRIORITY_NORMAL = 0,
 	WEFT_PRIORITY_LOW = 1,
@@ -35,9 +37,9 @@ enum weft_priority {
 	WEFT_PRIORITY_URGENT = 3,
 };
 
-/* An event. Embed it in your own struct; posting allocates nothing. Set the
- * first fields by weft_event_init and by assignment while it is not queued;
- * fields that end in _ are Weft's.
+/* An event: a function to run in a color. Embed it in your own struct; posting
+ * allocates nothing. Set the first fields by weft_event_init and by assignment
+ * while it is not queued; fields that end in _ are Weft's.
  */
 typedef struct weft_event {
 	weft_fn *run;
@@ -100,13 +102,15 @@ WEFT_API int weft_event_cancel(weft_event *ev);
 WEFT_API int weft_post_at(weft_color color, weft_fn *fn, void *arg, const char *where);
 #define weft_post(color, fn, arg) weft_post_at(color, fn, arg, WEFT_HERE)
 
-/* The same as a shared (reader) event: runs beside other shared events of the
- * color, never beside an exclusive one, in fair order.
+/* Runs `fn(arg)` once in `color` as a shared (reader) event: beside other shared
+ * events of the color, never beside an exclusive one, in fair order.
+ *
+ * Context, Misuse, Returns: as weft_post
  */
 WEFT_API int weft_post_shared_at(weft_color color, weft_fn *fn, void *arg, const char *where);
 #define weft_post_shared(color, fn, arg) weft_post_shared_at(color, fn, arg, WEFT_HERE)
 
-/* Gives a color that nobody else has, of class WEFT_CLASS_FRESH or of the
+/* Gives a color that nobody else has. It is of class WEFT_CLASS_FRESH or of the
  * class given (2 to WEFT_CLASSES - 1 are for the user; see weft_class_name).
  *
  * Context:  any thread.
@@ -115,7 +119,11 @@ WEFT_API int weft_post_shared_at(weft_color color, weft_fn *fn, void *arg, const
 WEFT_API weft_color weft_color_new(void);
 WEFT_API weft_color weft_color_new_in(int color_class);
 
-/* The color of the handler that runs, or WEFT_MAIN outside handlers. */
+/* Tells the color of the handler that runs.
+ *
+ * Context:  any thread.
+ * Returns:  the color, or WEFT_MAIN outside handlers
+ */
 WEFT_API weft_color weft_color_current(void);
 
 /* Pins a color to a worker: its events run there and are never stolen, not

@@ -37,6 +37,7 @@ typedef struct weft_worker_stats {
 	weft_class_stats classes[WEFT_CLASSES];
 } weft_worker_stats;
 
+/* Counters of the runtime as a whole. */
 typedef struct weft_stats_all {
 	int workers;    /* how many the array would need */
 	const char *io; /* "uring" or "epoll" */
@@ -70,11 +71,13 @@ WEFT_API int weft_dump(int fd);
 
 /* Names a color class in dumps. `name` must stay; a string literal is best.
  *
+ * Context:  any thread.
  * Returns:  0
  *           -EINVAL     no such class
  */
 WEFT_API int weft_class_name(int color_class, const char *name);
 
+/* What a report is about. */
 enum weft_report_kind {
 	WEFT_REPORT_SETTING, /* a setting is wrong; weft_run gives -EINVAL */
 	WEFT_REPORT_MISUSE,  /* a call was made in a way its contract forbids */

@@ -9,7 +9,7 @@
 
 WEFT_BEGIN_DECLS
 
-/* Settings. All zeros is a good choice. Each can also be given by an
+/* Settings of the runtime. All zeros is a good choice. Each can also be given by an
  * environment variable, named behind it, which wins over the struct.
  */
 typedef struct weft_options {
@@ -93,10 +93,18 @@ WEFT_API int weft_hold(void);
 WEFT_API int weft_drop_at(const char *where);
 #define weft_drop() weft_drop_at(WEFT_HERE)
 
-/* Number of workers of the running runtime, or 0 when none runs. */
+/* Tells how many workers there are.
+ *
+ * Context:  any thread.
+ * Returns:  their number, or 0 when no runtime is running
+ */
 WEFT_API int weft_workers(void);
 
-/* Number of the worker that runs the caller, from 0, or -1 on other threads. */
+/* Tells which worker runs the caller.
+ *
+ * Context:  any thread.
+ * Returns:  its number, from 0, or -1 on other threads
+ */
 WEFT_API int weft_worker_current(void);
 
 WEFT_END_DECLS

@@ -10,10 +10,16 @@ WEFT_BEGIN_DECLS
 #define WEFT_MS ((uint64_t)1000000)
 #define WEFT_SEC ((uint64_t)1000000000)
 
-/* Monotonic time in nanoseconds. */
+/* Reads the clock by which timers fire.
+ *
+ * Context:  any thread.
+ * Returns:  monotonic time in nanoseconds
+ */
 WEFT_API uint64_t weft_now(void);
 
-/* A timer. Embed it; starting one allocates nothing. */
+/* A timer: an event that fires at a time. Embed it; starting one allocates
+ * nothing.
+ */
 typedef struct weft_timer {
 	weft_event event; /* what fires; set its fields while not started */
 	uint64_t when;    /* when it fires next, on weft_now's clock */
@@ -61,7 +67,7 @@ WEFT_API int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char 
 WEFT_API int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where);
 #define weft_timer_restart(t, delay) weft_timer_restart_at(t, delay, WEFT_HERE)
 
-/* Cancels it. Exact: 0 means that its handler will not be called (again) and
+/* Cancels a timer. Exact: 0 means that its handler will not be called (again) and
  * the timer is yours. In the timer's own color that is so whenever the handler
  * has not begun; from elsewhere, when it has not yet fired. (A call of a
  * periodic handler that has begun already may then still be under way.)
@@ -78,6 +84,7 @@ WEFT_API int weft_timer_cancel(weft_timer *t);
 /* Runs `fn(arg)` once in `color`, `delay` nanoseconds from now: a timer
  * without the struct, which cannot be cancelled.
  *
+ * Context:  any thread, never a signal handler.
  * Returns:  as weft_timer_start, and -ENOMEM
  */
 WEFT_API int weft_after_at(uint64_t delay, weft_color color, weft_fn *fn, void *arg,

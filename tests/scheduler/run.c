@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "scheduler/runtime.h"
+
 static int give(void *arg)
 {
 	return (int)(intptr_t)arg;
@@ -21,6 +23,7 @@ TEST(a_run_gives_back_what_the_first_function_returned)
 
 TEST(a_run_without_a_function_is_refused)
 {
+	catch_reports();
 	CHECK_EQ(weft_run(NULL, NULL, NULL), -EINVAL);
 	CHECK_EQ(weft_run(give, (void *)1, NULL), 1);
 }
@@ -446,30 +449,34 @@ TEST(a_limit_on_memory_leaves_most_of_it_to_the_handlers)
 	allocate(NULL);
 	CHECK_EQ(weft_run(allocate, NULL, &opt), 0);
 }
+#endif
 
-enum { MOST_COLORS = 500000, TIMERS = 100 };
+/* Posts to new colors are refused when their records have run out, but what was
+ * promised before, such as a timer, runs. */
+enum { RECORDS = 4096, TIMERS = 100 };
 
-static weft_event *of_each_color;
+static weft_event of_each_color[RECORDS];
 static weft_timer promised[TIMERS];
 static long posted;
 
-/* As many colors as it takes, and then timers of yet others. */
 static int use_up_colors(void *unused)
 {
 	int rc = 0;
 
 	(void)unused;
+	wf_rt->sched.table.colors.room = RECORDS; /* of millions */
 	for (int i = 0; i < TIMERS; i++) {
-		weft_timer_init(&promised[i], MOST_COLORS + (weft_color)i, count, NULL);
+		weft_timer_init(&promised[i], RECORDS + 1 + (weft_color)i, count, NULL);
 		CHECK_EQ(weft_timer_start(&promised[i], 0), 0);
 	}
-	for (; posted < MOST_COLORS && rc == 0; posted += rc == 0) {
+	while (posted < RECORDS && rc == 0) {
 		weft_event_init(&of_each_color[posted], 1 + (weft_color)posted, count, NULL);
 		rc = weft_event_post(&of_each_color[posted]);
+		posted += rc == 0;
 	}
 	CHECK_EQ(rc, -ENOMEM);
-	while (weft_now() < promised[TIMERS - 1].when)
-		continue;
+	/* They fire while all those colors have their events queued. */
+	WAIT_FOR(weft_now() >= promised[TIMERS - 1].when + WEFT_MS);
 	return 0;
 }
 
@@ -477,12 +484,8 @@ TEST(timers_fire_though_posting_to_new_colors_is_refused_for_lack_of_memory)
 {
 	weft_options opt = { .workers = 1, .stall_ms = -1 };
 
-	of_each_color = calloc(MOST_COLORS, sizeof *of_each_color);
-	limit_memory_to(64 * MEGABYTE);
 	CHECK_EQ(weft_run(use_up_colors, NULL, &opt), 0);
 	CHECK_EQ(atomic_load(&ran), posted + TIMERS);
-	free(of_each_color);
 }
-#endif
 
 TEST_MAIN
