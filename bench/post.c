@@ -39,7 +39,7 @@ static struct {
 	weft_event next; /* starts a round, in color OWN */
 	int round, left;
 	_Atomic int left_shared;
-	int colors_left;
+	int colors_left, colors_queued;
 	uint64_t begin, post_ns, prepare_ns, all_ns;
 	pthread_t thread;
 	struct peer_poster poster;
@@ -169,21 +169,28 @@ static void begin(void)
 	}
 }
 
-static void nothing(void *arg)
+static void see_colors(void *arg);
+
+static void color_seen(void *arg)
 {
 	(void)arg;
+	if (--t.colors_queued == 0)
+		check(weft_post(OWN, see_colors, NULL));
 }
 
-/* Runs an event in each of many fresh colors, some at a time, then begins. */
+/* Runs an event in each of many fresh colors, a thousand at a time, then begins.
+ * One worker only. */
 static void see_colors(void *arg)
 {
 	(void)arg;
-	for (int i = 0; i < 1000 && t.colors_left > 0; i++, t.colors_left--)
-		check(weft_post(weft_color_new(), nothing, NULL));
-	if (t.colors_left > 0)
-		check(weft_post(OWN, see_colors, NULL));
-	else
+	if (t.colors_left == 0) {
 		begin();
+		return;
+	}
+	t.colors_queued = t.colors_left < 1000 ? t.colors_left : 1000;
+	t.colors_left -= t.colors_queued;
+	for (int i = t.colors_queued; i > 0; i--)
+		check(weft_post(weft_color_new(), color_seen, NULL));
 }
 
 static int app(void *arg)

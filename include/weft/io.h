@@ -33,7 +33,7 @@ WEFT_BEGIN_DECLS
  *           -EPERM      the descriptor cannot be waited for (a regular file)
  *           -EEXIST     it is watched for that already
  *           -EINVAL     bad `what`, fn or color
- *           -ENOMEM, -ESHUTDOWN
+ *           -ENOMEM, -EMFILE, -ESHUTDOWN
  */
 WEFT_API int weft_on_fd_at(int fd, int what, weft_color color, weft_fn *fn, void *arg,
 			   const char *where);
@@ -110,7 +110,8 @@ static inline void weft_op_init(weft_op *op, weft_color color, weft_fn *done, vo
 	weft_event_init(&op->event, color, done, arg);
 }
 
-/* Start an operation. All of them:
+/* Reads or writes: at the descriptor's own position, and streams, or at `offset`.
+ * What follows holds for all operations.
  *
  * Borrows:  op and the memory it names, until its done function is called.
  * Context:  any thread, never a signal handler. Never blocks, never switches.
@@ -137,7 +138,11 @@ WEFT_API int weft_op_pwrite_at(weft_op *op, int fd, const void *buf, size_t len,
 #define weft_op_pwrite(op, fd, buf, len, offset) \
 	weft_op_pwrite_at(op, fd, buf, len, offset, WEFT_HERE)
 
-/* Vectors; offset -1 means the descriptor's own position, and for streams. */
+/* Reads into or writes from several buffers. Offset -1 means the descriptor's own
+ * position, and is the one for streams.
+ *
+ * Borrows, Context, Misuse, Returns: as weft_op_read
+ */
 WEFT_API int weft_op_readv_at(weft_op *op, int fd, const struct iovec *iov, size_t count,
 			      int64_t offset, const char *where);
 WEFT_API int weft_op_writev_at(weft_op *op, int fd, const struct iovec *iov, size_t count,
@@ -147,8 +152,12 @@ WEFT_API int weft_op_writev_at(weft_op *op, int fd, const struct iovec *iov, siz
 #define weft_op_writev(op, fd, iov, count, offset) \
 	weft_op_writev_at(op, fd, iov, count, offset, WEFT_HERE)
 
-/* With MSG_WAITALL in flags, recv and send go on until all of len is done, the
- * stream ends or it fails. With MSG_DONTWAIT the result may be -EAGAIN. */
+/* Receives from or sends to a socket.
+ * With MSG_WAITALL in flags, recv and send go on until all of len is done, the
+ * stream ends or it fails. With MSG_DONTWAIT the result may be -EAGAIN.
+ *
+ * Borrows, Context, Misuse, Returns: as weft_op_read
+ */
 WEFT_API int weft_op_recv_at(weft_op *op, int fd, void *buf, size_t len, int flags,
 			     const char *where);
 WEFT_API int weft_op_send_at(weft_op *op, int fd, const void *buf, size_t len, int flags,
@@ -162,10 +171,15 @@ WEFT_API int weft_op_sendmsg_at(weft_op *op, int fd, struct msghdr *msg, int fla
 #define weft_op_recvmsg(op, fd, msg, flags) weft_op_recvmsg_at(op, fd, msg, flags, WEFT_HERE)
 #define weft_op_sendmsg(op, fd, msg, flags) weft_op_sendmsg_at(op, fd, msg, flags, WEFT_HERE)
 
-/* The result is the new descriptor, close-on-exec and non-blocking. addr and
+/* Accepts a connection, or makes one.
+ * The result of accept is the new descriptor, close-on-exec and non-blocking. addr and
  * len may be NULL. A cancelled accept loses no connection: it is either given
  * or still in the listen queue. One that was accepted and not yet given when
- * the runtime stopped is closed. */
+ * the runtime stopped is closed. On epoll a listening socket that is blocking is
+ * made non-blocking, for good.
+ *
+ * Borrows, Context, Misuse, Returns: as weft_op_read
+ */
 WEFT_API int weft_op_accept_at(weft_op *op, int fd, struct sockaddr *addr, socklen_t *len,
 			       const char *where);
 WEFT_API int weft_op_connect_at(weft_op *op, int fd, const struct sockaddr *addr, socklen_t len,
@@ -173,7 +187,15 @@ WEFT_API int weft_op_connect_at(weft_op *op, int fd, const struct sockaddr *addr
 #define weft_op_accept(op, fd, addr, len) weft_op_accept_at(op, fd, addr, len, WEFT_HERE)
 #define weft_op_connect(op, fd, addr, len) weft_op_connect_at(op, fd, addr, len, WEFT_HERE)
 
-/* As openat(2); dir is AT_FDCWD or a directory. Always close-on-exec. */
+/* Opens a file, or writes what has changed in one to its disk.
+ * As openat(2); dir is AT_FDCWD or a directory. Always close-on-exec. Opening does
+ * not wait for others, as with O_NONBLOCK: a FIFO is opened for reading at once,
+ * for writing -ENXIO tells that nobody reads it, and a file under another's lease
+ * gives -EAGAIN. The descriptor has O_NONBLOCK only if it was asked for.
+ * fsync is as fsync(2), or as fdatasync(2) if data_only.
+ *
+ * Borrows, Context, Misuse, Returns: as weft_op_read
+ */
 WEFT_API int weft_op_open_at(weft_op *op, int dir, const char *path, int flags, unsigned mode,
 			     const char *where);
 WEFT_API int weft_op_fsync_at(weft_op *op, int fd, bool data_only, const char *where);
@@ -181,14 +203,22 @@ WEFT_API int weft_op_fsync_at(weft_op *op, int fd, bool data_only, const char *w
 	weft_op_open_at(op, dir, path, flags, mode, WEFT_HERE)
 #define weft_op_fsync(op, fd, data_only) weft_op_fsync_at(op, fd, data_only, WEFT_HERE)
 
-/* Operations still under way on fd end with -ECANCELED and watches end, then
- * it is closed. This is the way to close a descriptor that Weft has seen. */
+/* Closes a descriptor.
+ * Operations still under way on fd end with -ECANCELED and watches end, then
+ * it is closed. This is the way to close a descriptor that Weft has seen. Where
+ * close(2) blocks (a file, a TCP socket with SO_LINGER) it blocks no worker.
+ *
+ * Borrows, Context, Misuse, Returns: as weft_op_read
+ */
 WEFT_API int weft_op_close_at(weft_op *op, int fd, const char *where);
 #define weft_op_close(op, fd) weft_op_close_at(op, fd, WEFT_HERE)
 
 /* Sends up to len bytes of file `in`, from offset, to the socket `fd`; goes on
  * until all is sent, the file ends or it fails. The result is how many were
- * sent. */
+ * sent.
+ *
+ * Borrows, Context, Misuse, Returns: as weft_op_read
+ */
 WEFT_API int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, size_t len,
 				 const char *where);
 #define weft_op_sendfile(op, fd, in, offset, len) \
@@ -208,7 +238,9 @@ WEFT_API int weft_op_cancel(weft_op *op);
 
 /* Closes fd at once: what weft_op_close does, without a completion. If the kernel
  * still works on an operation of fd, it is closed when that has ended, which is
- * soon. May block where close(2) does.
+ * soon. May block where close(2) does. Called from another color than that of a
+ * watch of fd, a call of the watch that is queued or running still comes to its
+ * end, as with weft_off_fd.
  *
  * Context:  any thread. Without a running runtime it is close(2).
  * Returns:  0, or the error of close(2)
@@ -216,9 +248,10 @@ WEFT_API int weft_op_cancel(weft_op *op);
 WEFT_API int weft_fd_close(int fd);
 
 /* Makes a listening TCP socket for "host:port", "[::1]:port" or ":port"; the
- * address is numeric. Options of the socket: close-on-exec, non-blocking,
+ * address is numeric, and none means every IPv4 address of the machine. Options of the socket: close-on-exec, non-blocking,
  * SO_REUSEADDR, a full backlog.
  *
+ * Context:  any thread.
  * Returns:  the descriptor, -EINVAL if the address cannot be read, or the error
  *           of socket(2), bind(2) or listen(2)
  */
@@ -241,7 +274,10 @@ WEFT_API int weft_listen_on(const char *address);
  */
 WEFT_API int weft_on_signal(int signo, weft_color color, weft_fn *fn, void *arg);
 
-/* Ends it. Returns as weft_off_fd. */
+/* Ends a signal watch.
+ *
+ * Context, Returns: as weft_off_fd
+ */
 WEFT_API int weft_off_signal(int signo);
 
 /* Child processes */
@@ -259,6 +295,7 @@ typedef struct weft_child {
 	uint32_t state_;
 } weft_child;
 
+/* Fills in a child whose end calls `done(arg)` in `color`. */
 static inline void weft_child_init(weft_child *c, weft_color color, weft_fn *done, void *arg)
 {
 	memset(c, 0, sizeof *c);
@@ -280,13 +317,18 @@ WEFT_API int weft_child_wait(weft_child *c, pid_t pid);
  * for it. Descriptors 0 to 2 come from fds[3], where -1 means /dev/null, or
  * are this process's own when fds is NULL. Signal dispositions are reset.
  *
+ * Borrows:  c, until done is called; the others only during the call.
+ * Context:  any thread.
  * Returns:  0, c->pid is set; or as weft_child_wait, or the error of
  *           posix_spawn(3) (-ENOENT, -EACCES ...)
  */
 WEFT_API int weft_child_spawn(weft_child *c, const char *path, char *const argv[],
 			      char *const envp[], const int *fds);
 
-/* Stops waiting; does not kill. Exact, as weft_op_cancel. */
+/* Stops waiting for a child; does not kill it. Exact, as weft_op_cancel.
+ *
+ * Context, Returns: as weft_op_cancel
+ */
 WEFT_API int weft_child_cancel(weft_child *c);
 
 /* Names */
@@ -304,6 +346,7 @@ typedef struct weft_lookup {
 	weft_event inner_;
 } weft_lookup;
 
+/* Fills in a lookup that calls `done(arg)` in `color`. */
 static inline void weft_lookup_init(weft_lookup *l, weft_color color, weft_fn *done, void *arg)
 {
 	memset(l, 0, sizeof *l);
@@ -322,13 +365,14 @@ WEFT_API int weft_lookup_start(weft_lookup *l, const char *host, uint16_t port, 
 			       int timeout_ms);
 WEFT_API int weft_lookup_cancel(weft_lookup *l);
 
-/* Frees the addresses. Call it once done has been called. */
+/* Frees the addresses of a lookup. Call it once done has been called. */
 WEFT_API void weft_lookup_fini(weft_lookup *l);
 
-/* Where the resolver asks: "127.0.0.1:5353,[::1]:53", or NULL for the system's
+/* Tells where the resolver asks: "127.0.0.1:5353,[::1]:53", or NULL for the system's
  * configuration; and the hosts file, or NULL for /etc/hosts. Takes effect at
  * the next weft_run.
  *
+ * Context:  any thread.
  * Returns:  0, -EINVAL, -ENOMEM
  */
 WEFT_API int weft_lookup_servers(const char *servers, const char *hosts_file);
@@ -344,6 +388,7 @@ typedef struct weft_work {
 	struct weft_work *next_, *prev_;
 } weft_work;
 
+/* Fills in a blocking call whose return calls `done(arg)` in `color`. */
 static inline void weft_work_init(weft_work *w, weft_color color, weft_fn *done, void *arg)
 {
 	memset(w, 0, sizeof *w);
@@ -361,7 +406,10 @@ static inline void weft_work_init(weft_work *w, weft_color color, weft_fn *done,
  */
 WEFT_API int weft_work_start(weft_work *w, int (*call)(void *arg));
 
-/* Cancels a call that has not begun. Exact, as weft_op_cancel. */
+/* Cancels a blocking call that has not begun. Exact, as weft_op_cancel.
+ *
+ * Context, Returns: as weft_op_cancel
+ */
 WEFT_API int weft_work_cancel(weft_work *w);
 
 WEFT_END_DECLS

@@ -304,6 +304,20 @@ int weft_child_spawn(weft_child *c, const char *path, char *const argv[], char *
 	return r;
 }
 
+static bool cancel(weft_child *c)
+{
+	bool ours;
+
+	if (wf_state_get(&c->state_) != WF_ASKED)
+		return false;
+	wf_lock_take(&children.lock);
+	ours = wf_state_decide(&c->state_, WF_CANCELLED);
+	if (ours)
+		wf_event_deliver(NULL, &c->inner_);
+	wf_lock_give(&children.lock);
+	return ours;
+}
+
 int weft_child_cancel(weft_child *c)
 {
 	int r;
@@ -313,12 +327,8 @@ int weft_child_cancel(weft_child *c)
 	r = wf_enter();
 	if (r < 0)
 		return r;
-	wf_lock_take(&children.lock);
-	if (wf_state_decide(&c->state_, WF_CANCELLED))
-		wf_event_deliver(NULL, &c->inner_);
-	else
+	if (!cancel(c))
 		r = wf_state_get(&c->state_) == WF_FRESH ? -ENOENT : -EALREADY;
-	wf_lock_give(&children.lock);
 	wf_leave();
 	return r;
 }

@@ -331,6 +331,20 @@ int weft_lookup_start(weft_lookup *l, const char *host, uint16_t port, int famil
 	return rc;
 }
 
+static bool cancel(weft_lookup *l)
+{
+	bool ours;
+
+	if (wf_state_get(&l->state_) != WF_ASKED)
+		return false;
+	wf_lock_take(&dns.lock);
+	ours = wf_state_decide(&l->state_, WF_CANCELLED);
+	if (ours)
+		wf_event_deliver(NULL, &l->inner_);
+	wf_lock_give(&dns.lock);
+	return ours;
+}
+
 int weft_lookup_cancel(weft_lookup *l)
 {
 	int rc;
@@ -340,12 +354,8 @@ int weft_lookup_cancel(weft_lookup *l)
 	rc = wf_enter();
 	if (rc < 0)
 		return rc;
-	wf_lock_take(&dns.lock);
-	if (wf_state_decide(&l->state_, WF_CANCELLED))
-		wf_event_deliver(NULL, &l->inner_);
-	else
+	if (!cancel(l))
 		rc = wf_state_get(&l->state_) == WF_FRESH ? -ENOENT : -EALREADY;
-	wf_lock_give(&dns.lock);
 	wf_leave();
 	return rc;
 }

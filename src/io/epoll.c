@@ -165,8 +165,7 @@ static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *a
 	stale = op->flags_ & WF_OP_STALE; /* then the direction is another life's */
 	if (n != -EAGAIN && !stale)
 		dir->ready |= more || f->doubtful;
-	if (op->flags_ & WF_OP_CANCEL &&
-	    (n == -EAGAIN || n == WF_TRY_OFFLOAD || n == WF_TRY_PAUSE))
+	if (op->flags_ & WF_OP_CANCEL && (n == -EAGAIN || n == WF_TRY_OFFLOAD || n == WF_TRY_PAUSE))
 		n = -ECANCELED;
 	if (n == WF_TRY_OFFLOAD)
 		offload(f, op, after);

@@ -130,8 +130,7 @@ void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
 		after->closer = f->closer;
 		if (lingers(f))
 			f->closer->flags_ |= WF_OP_LINGERS;
-		after->closer_blocks = f->kind == WF_KIND_FILE ||
-				       f->closer->flags_ & WF_OP_LINGERS;
+		after->closer_blocks = f->kind == WF_KIND_FILE || f->closer->flags_ & WF_OP_LINGERS;
 		f->closer = NULL;
 	} else {
 		after->close_fd = f->fd;

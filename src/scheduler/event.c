@@ -99,11 +99,15 @@ int weft_event_post_at(weft_event *ev, const char *where)
 		return wf_misuse(where, -EINVAL, "no event to post");
 	if (WF_UNLIKELY(wf_event_check(ev) < 0))
 		return bad_event(ev, where);
-	rc = wf_enter();
-	if (WF_UNLIKELY(rc < 0))
-		return rc;
-	rc = post(self, ev, where);
-	wf_leave();
+	if (WF_LIKELY(self != NULL)) {
+		rc = post(self, ev, where);
+	} else {
+		rc = wf_enter();
+		if (rc < 0)
+			return rc;
+		rc = post(NULL, ev, where);
+		wf_leave();
+	}
 	if (WF_UNLIKELY(rc == -EALREADY))
 		return wf_misuse(where, rc, "event is queued already, since %s",
 				 ev->where_ != NULL ? ev->where_ : "an unknown place");

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -338,6 +339,60 @@ TEST(a_cancel_that_races_with_the_end_is_exact)
 			CHECK_EQ(left, -1);
 		}
 	}
+}
+
+/* Waits that another thread cancels as soon as they begin. */
+static _Atomic int racing = -1;
+static weft_child *racers; /* each is used once: a cancel may come late */
+static pid_t sleeper;
+
+static void *cancel_what_begins(void *unused)
+{
+	(void)unused;
+	for (int i = racing; i < TEST_SIZE(2000); i = racing) {
+		if (i >= 0)
+			(void)weft_child_cancel(&racers[i]);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void wait_again(void *unused)
+{
+	weft_child *c;
+
+	(void)unused;
+	if (racing + 1 == TEST_SIZE(2000)) {
+		racing++;
+		return;
+	}
+	c = &racers[racing + 1];
+	weft_child_init(c, COLOR, wait_again, NULL);
+	racing++;
+	CHECK_EQ(weft_child_wait(c, sleeper), 0);
+}
+
+static int race_with_the_beginning(void *unused)
+{
+	(void)unused;
+	pthread_create(&canceller, NULL, cancel_what_begins, NULL);
+	return weft_post(COLOR, wait_again, NULL);
+}
+
+TEST(a_cancel_that_races_with_the_beginning_is_exact)
+{
+	sleeper = fork();
+	if (sleeper == 0) {
+		pause();
+		_exit(0);
+	}
+	racers = calloc((size_t)TEST_SIZE(2000), sizeof *racers);
+	run(race_with_the_beginning);
+	pthread_join(canceller, NULL);
+	CHECK_EQ(racing, TEST_SIZE(2000));
+	free(racers);
+	kill(sleeper, SIGKILL);
+	CHECK_EQ(waitpid(sleeper, NULL, 0), sleeper);
 }
 
 #ifdef WEFT_FAULTS

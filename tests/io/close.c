@@ -253,4 +253,68 @@ TEST(connections_accepted_but_not_given_at_the_stop_are_closed)
 		CHECK_EQ(is_open(fd), open_before[fd] || fd == stop_op[0].result);
 }
 
+static int close_then_stop(void *arg)
+{
+	static weft_op op;
+
+	weft_op_init(&op, WEFT_MAIN, never, NULL);
+	CHECK_EQ(weft_op_close(&op, *(int *)arg), 0);
+	return weft_stop();
+}
+
+TEST(a_file_that_is_being_closed_at_the_stop_is_closed)
+{
+	weft_options opt = { .workers = 1 };
+
+	for (int i = 0; i < 10; i++) {
+		int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+		CHECK_EQ(weft_run(close_then_stop, &file, &opt), 0);
+		CHECK(!is_open(file));
+	}
+}
+
+/* An operation that stood behind another, on one descriptor; the other is used
+ * again, for a close that waits when the runtime stops. */
+static weft_op ahead, behind, kept;
+static int old_pair[2], new_pair[2];
+static char pair_buf[4];
+
+static void ahead_done(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(write(old_pair[1], "b", 1), 1);
+}
+
+static void behind_done(void *unused)
+{
+	(void)unused;
+	make_pair(new_pair);
+	weft_op_init(&kept, WEFT_MAIN, never, NULL);
+	CHECK_EQ(weft_op_read(&kept, new_pair[0], pair_buf, 1), 0);
+	CHECK_EQ(weft_op_close(&ahead, new_pair[0]), 0);
+	weft_stop();
+}
+
+static int read_twice(void *unused)
+{
+	(void)unused;
+	make_pair(old_pair);
+	weft_op_init(&ahead, WEFT_MAIN, ahead_done, NULL);
+	weft_op_init(&behind, WEFT_MAIN, behind_done, NULL);
+	CHECK_EQ(weft_op_read(&ahead, old_pair[0], pair_buf, 1), 0);
+	CHECK_EQ(weft_op_read(&behind, old_pair[0], pair_buf, 1), 0);
+	CHECK_EQ(write(old_pair[1], "a", 1), 1);
+	return 0;
+}
+
+TEST(a_close_that_waits_at_the_stop_leaves_others_alone)
+{
+	weft_options opt = { .workers = 1 };
+
+	CHECK_EQ(weft_run(read_twice, NULL, &opt), 0);
+	CHECK_EQ(behind.result, 1);
+	CHECK(!is_open(new_pair[0]));
+}
+
 TEST_MAIN

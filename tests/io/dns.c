@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <weft/weft.h>
@@ -526,6 +527,67 @@ TEST(lookups_and_cancels_from_a_foreign_thread_end_exactly_once)
 		CHECK_EQ(ups[i].count, ups[i].result == 0);
 		weft_lookup_fini(&ups[i]);
 	}
+}
+
+/* Lookups that another thread cancels as soon as they begin. */
+static _Atomic int racing = -1;
+static weft_lookup *racers; /* each is used once: a cancel may come late */
+
+static void *cancel_what_begins(void *unused)
+{
+	(void)unused;
+	for (int i = racing; i < TEST_SIZE(20000); i = racing) {
+		if (i >= 0)
+			(void)weft_lookup_cancel(&racers[i]);
+	}
+	return NULL;
+}
+
+static void look_again(void *unused)
+{
+	weft_lookup *l;
+
+	(void)unused;
+	if (racing >= 0)
+		weft_lookup_fini(&racers[racing]);
+	if (racing + 1 == TEST_SIZE(20000)) {
+		racing++;
+		return;
+	}
+	l = &racers[racing + 1];
+	weft_lookup_init(l, COLOR, look_again, NULL);
+	racing++;
+	CHECK_EQ(weft_lookup_start(l, "127.0.0.1", 80, AF_INET, 0), 0);
+}
+
+static int race_with_the_beginning(void *unused)
+{
+	(void)unused;
+	pthread_create(&foreign, NULL, cancel_what_begins, NULL);
+	return weft_post(COLOR, look_again, NULL);
+}
+
+TEST(a_cancel_that_races_with_the_beginning_is_exact)
+{
+	racers = calloc((size_t)TEST_SIZE(20000), sizeof *racers);
+	run(race_with_the_beginning);
+	pthread_join(foreign, NULL);
+	CHECK_EQ(racing, TEST_SIZE(20000));
+	free(racers);
+}
+
+static int ask_by_fifo(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(unlink(hosts_path), 0);
+	CHECK_EQ(mkfifo(hosts_path, 0600), 0);
+	return weft_lookup_start(up(0), "localhost", 80, AF_INET, 0);
+}
+
+TEST(a_hosts_file_that_is_a_fifo_holds_up_nobody)
+{
+	run(ask_by_fifo);
+	CHECK_STR(found(0), "127.0.0.1/80");
 }
 
 static int stop_while_asking(void *unused)

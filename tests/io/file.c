@@ -240,4 +240,33 @@ TEST(files_are_sent_and_written_in_the_order_started)
 	runtime_end();
 }
 
+TEST(opening_a_fifo_does_not_wait_for_its_peer)
+{
+	char path[64], buf[4];
+	int64_t in, out;
+
+	snprintf(path, sizeof path, "/tmp/weft-fifo-%d", (int)getpid());
+	unlink(path);
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	runtime_begin(2);
+	CHECK_EQ(DO(open, AT_FDCWD, path, O_WRONLY, 0), -ENXIO);
+	in = DO(open, AT_FDCWD, path, O_RDONLY, 0);
+	CHECK(in >= 0);
+	CHECK_EQ(fcntl((int)in, F_GETFL) & O_NONBLOCK, 0);
+	out = DO(open, AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_APPEND, 0);
+	CHECK(out >= 0);
+	CHECK(fcntl((int)out, F_GETFL) & O_NONBLOCK);
+	CHECK_EQ(DO(write, (int)out, "abc", 3), 3);
+	CHECK_EQ(DO(read, (int)in, buf, 4), 3);
+	CHECK_EQ(DO(close, (int)out), 0);
+	out = DO(open, AT_FDCWD, path, O_WRONLY | O_APPEND, 0);
+	CHECK(out >= 0);
+	CHECK_EQ(fcntl((int)out, F_GETFL) & (O_NONBLOCK | O_APPEND), O_APPEND);
+	CHECK_EQ(fcntl((int)out, F_GETFD), FD_CLOEXEC);
+	CHECK_EQ(DO(close, (int)in), 0);
+	CHECK_EQ(DO(close, (int)out), 0);
+	runtime_end();
+	unlink(path);
+}
+
 TEST_MAIN

@@ -624,4 +624,24 @@ TEST(listening_addresses_are_read_strictly)
 	CHECK_EQ(weft_listen_on("192.0.2.1:80"), -EADDRNOTAVAIL);
 }
 
+TEST(a_recv_that_does_not_wait_gets_what_is_there)
+{
+	char buf[8];
+	int fd[2];
+
+	runtime_begin(2);
+	for (int tcp = 0; tcp < 2; tcp++) {
+		tcp ? make_tcp(fd) : make_pair(fd);
+		for (int round = 0; round < 3; round++) {
+			/* Nothing is left after the first; then there is something new. */
+			CHECK_EQ(write(fd[1], "abc", 3), 3);
+			CHECK_EQ(DO(recv, fd[0], buf, 8, 0), 3);
+			CHECK_EQ(DO(recv, fd[0], buf, 8, MSG_DONTWAIT), -EAGAIN);
+			CHECK_EQ(write(fd[1], "de", 2), 2);
+			CHECK_EQ(DO(recv, fd[0], buf, 8, MSG_DONTWAIT), 2);
+		}
+	}
+	runtime_end();
+}
+
 TEST_MAIN
