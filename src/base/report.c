@@ -31,8 +31,8 @@ static bool report_text(int kind, const char *text)
 	/* Not by stderr: whoever is stuck may hold its lock. */
 	n = snprintf(line, sizeof line, "weft: %s\n", text);
 	if (n > 0)
-		n = (int)write(STDERR_FILENO, line,
-			       (size_t)n < sizeof line ? (size_t)n : sizeof line);
+		(void)!write(STDERR_FILENO, line,
+			     (size_t)n < sizeof line ? (size_t)n : sizeof line);
 	return false;
 }
 

@@ -21,7 +21,7 @@ struct wf_clock_rate {
 	bool counter;         /* ticks are wf_counter's, else wf_now's */
 	uint64_t ns_per_tick; /* both with 32 bits behind the point */
 	uint64_t ticks_per_ns;
-	uint64_t reading; /* ticks that one reading takes: part of what is measured */
+	uint64_t reading; /* ticks between two readings at the least: their error */
 };
 
 /* Constant after wf_clock_init; before, ticks are nanoseconds. */

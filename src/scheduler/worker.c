@@ -238,7 +238,8 @@ static void read_clocks(struct wf_worker *w)
 
 uint64_t wf_worker_now(struct wf_worker *w)
 {
-	uint64_t ns = wf_ticks_to_ns(wf_ticks() - w->clock_ticks);
+	/* And the step of the counter, part of which may have passed unseen. */
+	uint64_t ns = wf_ticks_to_ns(wf_ticks() - w->clock_ticks + wf_clock_rate.reading);
 
 	if (WF_UNLIKELY(ns > CLOCKS_AGREE_NS)) {
 		read_clocks(w);
