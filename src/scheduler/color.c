@@ -153,8 +153,9 @@ static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
 
 /* Marks an event as queued, with what is known of its post. False if it is
  * queued already; callers also look at the end of the list, for an event that was
- * initialised again while it stood there has lost its mark. Whoever sees the mark finds the event in its color's lists: it
- * is set under the shard's lock, or by the color's owner. */
+ * initialised again while it stood there has lost its mark. Whoever sees the mark
+ * finds the event in its color's lists: it is set under the shard's lock, or by the
+ * color's owner. */
 static bool mark(weft_event *ev, enum wf_source from, const char *where)
 {
 	if (WF_UNLIKELY(__atomic_load_n(&ev->state_, __ATOMIC_RELAXED) != 0))

@@ -168,6 +168,7 @@ void wf_event_deliver(struct wf_worker *at, weft_event *ev)
 	if (self != NULL)
 		wf_worker_unpark(self);
 	if (wf_sched_post(s, self, at, ev, WF_FROM_IO, NULL, true) < 0)
-		wf_bug("an event was to be delivered that is queued already, since %s",
-		       ev->where_ != NULL ? ev->where_ : "an unknown place");
+		(void)wf_misuse(ev->where_, -EALREADY,
+				"the event of a timer or an operation was posted by hand: it "
+				"runs once, and the timer's or operation's call is lost");
 }
