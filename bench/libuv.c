@@ -209,6 +209,8 @@ static int timers_churn(const void *arg, double *values)
 
 		if (!work->put_off)
 			uv_timer_stop(t);
+		if (work->from_now)
+			uv_update_time(uv_default_loop());
 		uv_timer_start(t, timer_fired, work->put_off ? (uint64_t)work->span_ms : delay, 0);
 	}
 	values[0] = (double)(bench_now() - start) / work->restarts;

@@ -52,6 +52,9 @@ struct timer_work {
 	int span_ms;  /* their delays are random, from 1 to this */
 	int restarts; /* churn: random timers cancelled and added again */
 	bool put_off; /* churn: they are put off by the whole span, not cancelled */
+	/* Churn: delays are from the moment of the call, so each reads the clock. Else
+	 * from when the handler began, or what the loop last knew. */
+	bool from_now;
 };
 
 /* Adds a row for a peer, or says that it is not there. */

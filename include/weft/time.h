@@ -25,7 +25,7 @@ typedef struct weft_timer {
 	uint64_t when;    /* when it fires next, on weft_now's clock */
 	uint64_t every;   /* 0: once; else it fires again so long after */
 	bool background;  /* does not keep weft_run from ending */
-	uint8_t level_, slot_;
+	uint16_t place_;
 	uint32_t state_;
 	struct weft_timer *next_, *prev_;
 } weft_timer;

@@ -12,7 +12,7 @@
 #define WF_POOL_CACHE 2       /* free records that a worker keeps */
 #define WF_HANDLERS 4         /* handlers whose time is known; a power of two */
 #define WF_SKIPS 2            /* turns after which a passed-over level gets one */
-#define WF_TURNS_PER_POLL 2   /* turns between two looks at the kernel */
+#define WF_PLENTY 2           /* colors queued, so that the kernel can wait */
 #define WF_RING_ENTRIES 4     /* of io_uring: that wait to be submitted */
 #define WF_RING_COMPLETIONS 8 /* of io_uring: before the kernel must keep them */
 #define WF_POLL_BATCH 4       /* completions or edges taken at a time */
@@ -23,7 +23,7 @@
 #define WF_POOL_CACHE 256
 #define WF_HANDLERS 1024
 #define WF_SKIPS 16
-#define WF_TURNS_PER_POLL 32
+#define WF_PLENTY 4
 #define WF_RING_ENTRIES 256
 #define WF_RING_COMPLETIONS 4096
 #define WF_POLL_BATCH 64

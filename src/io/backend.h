@@ -44,7 +44,7 @@ struct wf_backend {
 	void (*cancel)(struct wf_fd *f, weft_op *op, struct wf_after *after);
 	/* The offload pool has done what it was given of a busy operation. */
 	void (*offloaded)(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after);
-	/* An operation is being started from worker `id`. */
+	/* An operation is being started from worker `id`, which is not home. */
 	void (*used_from)(struct wf_fd *f, int id);
 	/* The descriptor will be closed. */
 	void (*forget)(struct wf_fd *f);

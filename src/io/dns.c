@@ -98,8 +98,7 @@ static void tell(struct request *r, int result)
 	l->result = result;
 	wf_state_set(&l->state_, WF_TOLD);
 	wf_event_deliver(NULL, &l->event);
-	wf_count_ops(-1);
-	wf_live_add(-1);
+	wf_live_op_add(-1);
 	if (r->asked)
 		dns.awaited--;
 	else
@@ -266,7 +265,6 @@ static void begin(void *arg)
 	struct sockaddr_storage *addrs;
 	int n;
 
-	wf_count_ops(1);
 	if (wf_state_get(&r->lookup->state_) != WF_ASKED)
 		return; /* cancelled: that event is behind this one */
 	n = wf_hosts_find(&dns.hosts, r->name, r->family, &addrs);
@@ -299,7 +297,7 @@ static int start(weft_lookup *l, const char *host, size_t len, uint16_t port, in
 	weft_lookup_fini(l);
 	l->result = 0;
 	weft_event_init(&l->inner_, dns.color, end_cancelled, r);
-	wf_live_add(1);
+	wf_live_op_add(1);
 	/* A cancel waits for the lock, so its event is behind this one. */
 	wf_lock_take(&dns.lock);
 	wf_list_append(&dns.all, &r->link);

@@ -78,10 +78,6 @@ static void used_from(struct wf_fd *f, int id) WF_REQUIRES(f->lock)
 {
 	int old = f->home;
 
-	if (WF_LIKELY(id == old)) {
-		f->away = 0;
-		return;
-	}
 	if (f->registered && ++f->away < AWAY_MAX)
 		return;
 	f->away = 0;
@@ -94,7 +90,8 @@ static void used_from(struct wf_fd *f, int id) WF_REQUIRES(f->lock)
 /* Operations */
 
 /* Makes edges come. What cannot be waited for is always ready, like a file. */
-static void register_for(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+static WF_COLD void register_for(struct wf_fd *f, weft_op *op, struct wf_after *after)
+	WF_REQUIRES(f->lock)
 {
 	int err = add(f);
 
@@ -109,7 +106,8 @@ static void register_for(struct wf_fd *f, weft_op *op, struct wf_after *after) W
 }
 
 /* Hands a busy op to the pool; the lock is given back meanwhile. */
-static void offload(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+static WF_COLD void offload(struct wf_fd *f, weft_op *op, struct wf_after *after)
+	WF_REQUIRES(f->lock)
 {
 	bool started;
 	int err;
@@ -126,23 +124,23 @@ static void offload(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQ
 }
 
 /* One try of a busy op, without the lock. */
-static int64_t attempt(struct wf_fd *f, weft_op *op, bool *more) WF_REQUIRES(f->lock)
+static inline struct wf_tried attempt(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 {
 	enum wf_kind kind = f->kind;
-	int64_t n;
+	struct wf_tried t;
 
 	wf_op_busy(f, op);
 	wf_lock_give(&f->lock);
-	n = wf_try(op, kind, more);
-	if (n >= 0)
-		wf_give_received(op, (int)n, kind);
+	t = wf_try(op, kind);
+	if (WF_UNLIKELY(wf_op_gives(op)) && t.n >= 0)
+		wf_give_received(op, (int)t.n, kind);
 	wf_lock_take(&f->lock);
-	return n;
+	return t;
 }
 
 /* It goes on when its worker next looks at the kernel: registering again tells
  * once more that it is ready. Where that cannot be, it goes on at once. */
-static void pause_head(struct wf_fd *f, int d, weft_op *op) WF_REQUIRES(f->lock)
+static WF_COLD void pause_head(struct wf_fd *f, int d, weft_op *op) WF_REQUIRES(f->lock)
 {
 	bool told = f->kind != WF_KIND_FILE;
 
@@ -157,14 +155,16 @@ static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *a
 	WF_REQUIRES(f->lock)
 {
 	struct wf_dir *dir = &f->dir[d];
-	bool more, stale;
+	struct wf_tried t;
 	int64_t n;
+	bool stale;
 
 	dir->ready = false;
-	n = attempt(f, op, &more);
+	t = attempt(f, op);
+	n = t.n;
 	stale = op->flags_ & WF_OP_STALE; /* then the direction is another life's */
 	if (n != -EAGAIN && !stale)
-		dir->ready |= more || f->doubtful;
+		dir->ready |= t.more || f->doubtful;
 	if (op->flags_ & WF_OP_CANCEL && (n == -EAGAIN || n == WF_TRY_OFFLOAD || n == WF_TRY_PAUSE))
 		n = -ECANCELED;
 	if (n == WF_TRY_OFFLOAD)
@@ -181,7 +181,7 @@ static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *a
 /* The head is about to wait for an edge. If somebody closed the descriptor behind
  * our back and the number came back, none would come. Adding it again tells, and
  * helps; what waits in the other direction is of the earlier life. */
-static void make_sure(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(f->lock)
+static WF_COLD void make_sure(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(f->lock)
 {
 	weft_op *other;
 
@@ -212,10 +212,10 @@ static void advance(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(
 	}
 }
 
-static void begin_loose(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+static WF_NOINLINE void begin_loose(struct wf_fd *f, weft_op *op, struct wf_after *after)
+	WF_REQUIRES(f->lock)
 {
-	bool more;
-	int64_t n = attempt(f, op, &more);
+	int64_t n = attempt(f, op).n;
 
 	if (n == WF_TRY_OFFLOAD && op->flags_ & WF_OP_CANCEL && op->kind_ != WF_OP_CLOSE)
 		n = -ECANCELED;
@@ -358,7 +358,8 @@ static void edge_for(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES
 	f->dir[d].ready = true;
 	if (w != NULL && w->state == WF_WATCH_ARMED)
 		wf_watch_fired(f, w);
-	advance(f, d, after);
+	if (f->dir[d].head != NULL)
+		advance(f, d, after);
 }
 
 static void edge(uint64_t data, uint32_t events)
@@ -402,21 +403,19 @@ static int wait_events(int fd, struct epoll_event *events, int64_t wait_ns)
 	return epoll_wait(fd, events, EVENTS, (int)((wait_ns + 999999) / 1000000));
 }
 
+/* No more than a batch: what it brings is run before it leaves the cache. */
 static int look(struct epoll_poller *p, int64_t wait_ns)
 {
 	struct epoll_event events[EVENTS];
-	int n, delivered = 0;
+	int n = wait_events(p->fd, events, wait_ns);
+	int delivered = 0;
 
-	do {
-		n = wait_events(p->fd, events, wait_ns);
-		for (int i = 0; i < n; i++) {
-			if (events[i].data.u64 == WAKE)
-				continue;
-			edge(events[i].data.u64, events[i].events);
-			delivered++;
-		}
-		wait_ns = 0;
-	} while (n == EVENTS && delivered < 4 * EVENTS);
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.u64 == WAKE)
+			continue;
+		edge(events[i].data.u64, events[i].events);
+		delivered++;
+	}
 	return delivered;
 }
 

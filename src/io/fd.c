@@ -10,15 +10,14 @@
 #include <netinet/in.h>
 #include <sys/stat.h>
 
-#include "base/capacity.h"
 #include "base/memory.h"
 #include "io/backend.h"
 #include "scheduler/scheduler.h"
 
-enum { CHUNK = WF_FD_CHUNK, CHUNKS = 1 << 16, NONES = 16 };
+enum { CHUNK = WF_FD_CHUNK, CHUNKS = WF_FD_CHUNKS, NONES = 16 };
 
-static struct wf_fd *_Atomic table[CHUNKS];
-static _Atomic int chunks_used; /* table[chunks_used ..] is empty */
+struct wf_fd *_Atomic wf_fd_table[WF_FD_CHUNKS];
+static _Atomic int chunks_used; /* wf_fd_table[chunks_used ..] is empty */
 static struct wf_fd *nones;
 
 static struct wf_fd *new_records(int first, int count, int step)
@@ -43,7 +42,7 @@ void wf_fds_stop(void)
 	int n = atomic_exchange(&chunks_used, 0);
 
 	for (int i = 0; i < n; i++)
-		free(atomic_exchange(&table[i], NULL));
+		free(atomic_exchange(&wf_fd_table[i], NULL));
 	free(nones);
 	nones = NULL;
 }
@@ -63,22 +62,12 @@ static WF_COLD struct wf_fd *add_chunk(int at)
 
 	if (chunk == NULL)
 		return NULL;
-	if (!atomic_compare_exchange_strong(&table[at], &there, chunk)) {
+	if (!atomic_compare_exchange_strong(&wf_fd_table[at], &there, chunk)) {
 		free(chunk);
 		return there;
 	}
 	raise_used(at + 1);
 	return chunk;
-}
-
-struct wf_fd *wf_fd_peek(int fd)
-{
-	struct wf_fd *chunk;
-
-	if ((unsigned)fd >= CHUNK * CHUNKS)
-		return NULL;
-	chunk = atomic_load_explicit(&table[fd / CHUNK], memory_order_acquire);
-	return chunk != NULL ? &chunk[fd % CHUNK] : NULL;
 }
 
 struct wf_fd *wf_fd_get(int fd, int *err)
@@ -111,7 +100,7 @@ void wf_fd_each(void (*fn)(struct wf_fd *f, void *arg), void *arg)
 	for (int i = 0; nones != NULL && i < NONES; i++)
 		fn(&nones[i], arg);
 	for (int i = 0; i < n; i++) {
-		struct wf_fd *chunk = atomic_load(&table[i]);
+		struct wf_fd *chunk = atomic_load(&wf_fd_table[i]);
 
 		for (int j = 0; chunk != NULL && j < CHUNK; j++)
 			fn(&chunk[j], arg);

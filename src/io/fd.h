@@ -12,6 +12,7 @@
 
 #include <weft/io.h>
 
+#include "base/capacity.h"
 #include "base/lock.h"
 
 struct wf_watch;
@@ -59,10 +60,23 @@ struct wf_fd {
 int wf_fds_start(void);
 void wf_fds_stop(void);
 
-/* The record of a descriptor number; NULL and -EBADF or -ENOMEM in *err. */
+/* The table of records: chunks, indexed by the number. */
+enum { WF_FD_CHUNKS = 1 << 16 };
+extern struct wf_fd *_Atomic wf_fd_table[WF_FD_CHUNKS];
+
+/* The record of a descriptor number if it was made before, else NULL. */
+static inline struct wf_fd *wf_fd_peek(int fd)
+{
+	struct wf_fd *chunk;
+
+	if ((unsigned)fd >= WF_FD_CHUNK * WF_FD_CHUNKS)
+		return NULL;
+	chunk = atomic_load_explicit(&wf_fd_table[fd / WF_FD_CHUNK], memory_order_acquire);
+	return chunk != NULL ? &chunk[fd % WF_FD_CHUNK] : NULL;
+}
+
+/* The same, made if need be; NULL and -EBADF or -ENOMEM in *err. */
 struct wf_fd *wf_fd_get(int fd, int *err);
-/* The same if it was made before, else NULL. */
-struct wf_fd *wf_fd_peek(int fd);
 /* The record for operations that have no descriptor yet. */
 struct wf_fd *wf_fd_none(void);
 

@@ -10,11 +10,6 @@
 
 #include "io/op.h"
 
-static bool gives(const weft_op *op)
-{
-	return op->kind_ == WF_OP_ACCEPT || op->kind_ == WF_OP_OPEN;
-}
-
 static void unwrap(weft_op *op)
 {
 	op->event.run = (weft_fn *)op->extra_;
@@ -75,8 +70,6 @@ void wf_give_received(weft_op *op, int fd, enum wf_kind kind)
 	struct wf_fd *f;
 	int err;
 
-	if (!gives(op) || fd < 0)
-		return;
 	set_blocking(op, fd);
 	f = wf_fd_get(fd, &err);
 	if (f == NULL)
@@ -95,17 +88,14 @@ void wf_give_received(weft_op *op, int fd, enum wf_kind kind)
 
 void wf_give_prepare(weft_op *op)
 {
-	if (gives(op) && op->result >= 0 && wf_fd_peek((int)op->result) != NULL)
+	if (wf_fd_peek((int)op->result) != NULL)
 		wrap(op);
 }
 
 void wf_give_discard(weft_op *op)
 {
-	struct wf_fd *f;
+	struct wf_fd *f = wf_fd_peek((int)op->result);
 
-	if (!gives(op) || op->result < 0)
-		return;
-	f = wf_fd_peek((int)op->result);
 	if (f != NULL) {
 		wf_lock_take(&f->lock);
 		f->giver = NULL;

@@ -54,7 +54,7 @@ static void end_job(struct wf_fd *f, weft_op *op, int64_t result)
 	struct wf_after after = { 0 };
 	int gate = wf_enter();
 
-	if (result >= 0)
+	if (wf_op_gives(op) && result >= 0)
 		wf_give_received(op, (int)result, WF_KIND_UNKNOWN);
 	wf_lock_take(&f->lock);
 	op->extra_ = NULL;

@@ -6,7 +6,6 @@
 
 #include "base/probe.h"
 #include "io/backend.h"
-#include "scheduler/scheduler.h"
 
 bool wf_op_impatient(const weft_op *op)
 {
@@ -30,19 +29,6 @@ bool wf_op_impatient(const weft_op *op)
 }
 
 /* Lists */
-
-void wf_op_list(struct wf_fd *f, weft_op *op)
-{
-	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
-
-	op->next_ = NULL;
-	op->prev_ = dir->tail;
-	if (dir->tail != NULL)
-		dir->tail->next_ = op;
-	else
-		dir->head = op;
-	dir->tail = op;
-}
 
 static void detach(weft_op **head, weft_op **tail, weft_op *op)
 {
@@ -76,29 +62,6 @@ void wf_op_unlist(struct wf_fd *f, weft_op *op)
 		detach(&dir->head, &dir->tail, op);
 }
 
-void wf_op_busy(struct wf_fd *f, weft_op *op)
-{
-	op->flags_ |= WF_OP_BUSY;
-	if (!(op->flags_ & WF_OP_STALE))
-		f->busy++;
-}
-
-void wf_op_not_busy(struct wf_fd *f, weft_op *op)
-{
-	if ((op->flags_ & (WF_OP_BUSY | WF_OP_STALE)) == WF_OP_BUSY)
-		f->busy--;
-	op->flags_ &= (uint16_t)~WF_OP_BUSY;
-}
-
-void wf_op_live(weft_op *op)
-{
-	if (op->flags_ & WF_OP_LIVE)
-		return;
-	op->flags_ |= WF_OP_LIVE;
-	wf_live_add(1);
-	wf_count_ops(1);
-}
-
 /* Endings */
 
 static void to_deliver(struct wf_after *after, weft_op *op)
@@ -122,10 +85,8 @@ static bool lingers(const struct wf_fd *f) WF_REQUIRES(f->lock)
 	       how.l_linger > 0;
 }
 
-void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
+void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after)
 {
-	if (!f->closing || f->busy > 0)
-		return;
 	if (f->closer != NULL) {
 		after->closer = f->closer;
 		if (lingers(f))
@@ -165,17 +126,19 @@ static void deliver(weft_op *op)
 {
 	bool live = op->flags_ & WF_OP_LIVE;
 
+	bool stopping = wf_stopping();
+
 	WF_PROBE2(op_done, op, op->result);
-	if (WF_UNLIKELY(wf_stopping())) {
-		wf_give_discard(op);
-	} else {
-		wf_give_prepare(op);
+	if (WF_UNLIKELY(wf_op_gives(op)) && op->result >= 0) {
+		if (stopping)
+			wf_give_discard(op);
+		else
+			wf_give_prepare(op);
+	}
+	if (WF_LIKELY(!stopping))
 		wf_event_deliver(wf_worker_by_id(op->hint_), &op->event);
-	}
-	if (live) {
-		wf_live_add(-1);
-		wf_count_ops(-1);
-	}
+	if (live)
+		wf_live_op_add(-1);
 }
 
 void wf_op_refuse(weft_op *op, int64_t result)
@@ -185,7 +148,7 @@ void wf_op_refuse(weft_op *op, int64_t result)
 	deliver(op);
 }
 
-void wf_after(struct wf_after *after)
+void wf_after_do(struct wf_after *after)
 {
 	while (after->first != NULL) {
 		weft_op *op = after->first;

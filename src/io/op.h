@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "io/fd.h"
+#include "scheduler/scheduler.h"
 
 enum wf_op_kind {
 	WF_OP_NONE,
@@ -34,7 +35,7 @@ enum wf_op_state {
 
 /* In weft_op.flags_. */
 enum {
-	WF_OP_LIVE = 1,           /* counted by wf_live_add */
+	WF_OP_LIVE = 1,           /* counted by wf_live_op_add */
 	WF_OP_LOOSE = 2,          /* in the record's `loose` list, else in a direction */
 	WF_OP_BUSY = 4,           /* out of our hands: nobody else may end it */
 	WF_OP_STALE = 8,          /* of an earlier life; not counted in `busy` */
@@ -81,37 +82,70 @@ static inline int wf_op_dir(const weft_op *op)
 /* Whether it wants -EAGAIN rather than to wait. */
 bool wf_op_impatient(const weft_op *op);
 
-/* Puts an operation behind the others of its direction, or among the loose. */
-void wf_op_list(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+/* Puts an operation among the loose. */
 void wf_op_list_loose(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+/* Takes one from there, or out of its direction. */
 void wf_op_unlist(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
 
-/* Marks it busy. */
-void wf_op_busy(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
-void wf_op_not_busy(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
+static inline void wf_op_busy(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+{
+	op->flags_ |= WF_OP_BUSY;
+	if (!(op->flags_ & WF_OP_STALE))
+		f->busy++;
+}
+
+static inline void wf_op_not_busy(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+{
+	if ((op->flags_ & (WF_OP_BUSY | WF_OP_STALE)) == WF_OP_BUSY)
+		f->busy--;
+	op->flags_ &= (uint16_t)~WF_OP_BUSY;
+}
 
 /* Counts it as something that keeps the runtime going. */
-void wf_op_live(weft_op *op);
+static inline void wf_op_live(weft_op *op)
+{
+	if (op->flags_ & WF_OP_LIVE)
+		return;
+	op->flags_ |= WF_OP_LIVE;
+	wf_live_op_add(1);
+}
 
 /* Ends an operation. The next of its direction is now the head, and not begun. */
 void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after)
 	WF_REQUIRES(f->lock);
 
 /* Closes a descriptor that shall be closed, if nothing is busy any more. */
-void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);
+void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);
+static inline void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
+	WF_REQUIRES(f->lock)
+{
+	if (WF_UNLIKELY(f->closing && f->busy == 0))
+		wf_op_close_quiet(f, after);
+}
 
 /* Ends one that is in no list, or never will be. */
 void wf_op_refuse(weft_op *op, int64_t result);
 
 /* Delivers and closes. */
-void wf_after(struct wf_after *after);
+void wf_after_do(struct wf_after *after);
+static inline void wf_after(struct wf_after *after)
+{
+	if (after->first != NULL || after->closer != NULL || after->close)
+		wf_after_do(after);
+}
 
 /* Closes the descriptor of a close operation: nothing uses it any more. What may
  * block takes the way that does not. */
 void wf_op_close_now(weft_op *op, bool blocks);
 
-/* An accept or open has a new descriptor: begins its record, and remembers that
- * nobody has it yet. No lock may be held. Other kinds of operations: nothing. */
+/* Whether its result is a new descriptor. */
+static inline bool wf_op_gives(const weft_op *op)
+{
+	return op->kind_ == WF_OP_ACCEPT || op->kind_ == WF_OP_OPEN;
+}
+
+/* The following are for operations that do. It has one: begins its record, and
+ * remembers that nobody has it yet. No lock may be held. */
 void wf_give_received(weft_op *op, int fd, enum wf_kind kind);
 /* The descriptor, if any, is given when the event runs. */
 void wf_give_prepare(weft_op *op);
@@ -133,11 +167,14 @@ void wf_op_abandon_all(struct wf_fd *f);
 /* Puts an operation that is filled in on its way. */
 void wf_op_submit(weft_op *op);
 
-/* A non-blocking try, without the lock, of a busy operation. *more tells whether
- * the direction is still worth a try after it. */
+/* A non-blocking try, without the lock, of a busy operation. */
 #define WF_TRY_OFFLOAD INT64_MIN     /* it would block on a disk */
 #define WF_TRY_PAUSE (INT64_MIN + 1) /* enough for now: others wait too */
-int64_t wf_try(weft_op *op, enum wf_kind kind, bool *more);
+struct wf_tried {
+	int64_t n;
+	bool more; /* the direction is still worth a try after it */
+};
+struct wf_tried wf_try(weft_op *op, enum wf_kind kind);
 int64_t wf_try_sendfile(weft_op *op);
 
 /* Whether calls on fd do not wait. */

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "io/backend.h"
-#include "scheduler/scheduler.h"
 
 static bool is_loose(const weft_op *op)
 {
@@ -39,12 +38,26 @@ static void choose_worker(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 	struct wf_worker *w = wf_worker_self();
 	int self = w != NULL ? wf_worker_id(w) : -1;
 
-	if (self < 0 || self >= wf_worker_count() || (f->fresh && f->kind != WF_KIND_FILE))
-		self = f->home;
-	else
+	if (WF_LIKELY(self == f->home))
+		f->away = 0;
+	else if (self >= 0 && self < wf_worker_count() && (!f->fresh || f->kind == WF_KIND_FILE))
 		wf_io->used_from(f, self);
+	else
+		self = f->home;
 	f->fresh = false;
 	op->hint_ = (uint16_t)self;
+}
+
+/* Behind the others of its direction. */
+static void list(struct wf_dir *dir, weft_op *op)
+{
+	op->next_ = NULL;
+	op->prev_ = dir->tail;
+	if (WF_UNLIKELY(dir->tail != NULL))
+		dir->tail->next_ = op;
+	else
+		dir->head = op;
+	dir->tail = op;
 }
 
 static int close_begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
@@ -68,6 +81,7 @@ static bool suspicious(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->
 static int list_and_begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
 {
 	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
+	bool loose;
 	int err = 0;
 
 	if (WF_UNLIKELY(f->closing))
@@ -78,7 +92,8 @@ static int list_and_begin(struct wf_fd *f, weft_op *op, struct wf_after *after) 
 	}
 	if (WF_UNLIKELY(f->kind == WF_KIND_UNKNOWN) && f->fd >= 0)
 		err = wf_fd_learn(f);
-	if (WF_UNLIKELY(is_loose(op)) && err == 0)
+	loose = is_loose(op);
+	if (WF_UNLIKELY(loose) && err == 0)
 		err = check_offset(f, op);
 	if (WF_UNLIKELY(err < 0))
 		return err;
@@ -87,12 +102,12 @@ static int list_and_begin(struct wf_fd *f, weft_op *op, struct wf_after *after) 
 	wf_op_set_state(op, WF_OP_GOING);
 	if (WF_UNLIKELY(op->kind_ == WF_OP_CLOSE))
 		return close_begin(f, op, after);
-	if (WF_UNLIKELY(is_loose(op))) {
+	if (WF_UNLIKELY(loose)) {
 		wf_op_list_loose(f, op);
 		wf_io->begin(f, op, after);
 		return 0;
 	}
-	wf_op_list(f, op);
+	list(dir, op);
 	if (WF_LIKELY(dir->head == op))
 		wf_io->begin(f, op, after);
 	else
@@ -106,7 +121,9 @@ void wf_op_submit(weft_op *op)
 	struct wf_fd *f;
 	int err = 0;
 
-	f = op->kind_ == WF_OP_OPEN ? wf_fd_none() : wf_fd_get(op->fd, &err);
+	f = wf_fd_peek(op->fd);
+	if (WF_UNLIKELY(f == NULL))
+		f = op->kind_ == WF_OP_OPEN ? wf_fd_none() : wf_fd_get(op->fd, &err);
 	if (WF_LIKELY(f != NULL)) {
 		__atomic_store_n(&op->record_, f, __ATOMIC_RELAXED);
 		wf_lock_take(&f->lock);

@@ -41,24 +41,29 @@ static bool left_some(enum wf_kind kind, int64_t n, size_t asked, int flags)
 }
 
 /* Whether MSG_WAITALL means anything: a datagram is whole in any case. */
-static bool wants_all(const weft_op *op, enum wf_kind kind)
+static WF_NOINLINE bool waits_for_all(const weft_op *op, enum wf_kind kind)
 {
 	int type = SOCK_STREAM;
 	socklen_t len = sizeof type;
 
-	if (!(op->u_.rw_.flags & MSG_WAITALL) || op->u_.rw_.flags & MSG_PEEK)
+	if (op->u_.rw_.flags & MSG_PEEK)
 		return false;
 	if (kind != WF_KIND_TCP)
 		getsockopt(op->fd, SOL_SOCKET, SO_TYPE, &type, &len);
 	return type == SOCK_STREAM || type == SOCK_SEQPACKET;
 }
 
+static bool wants_all(const weft_op *op, enum wf_kind kind)
+{
+	return WF_UNLIKELY(op->u_.rw_.flags & MSG_WAITALL) && waits_for_all(op, kind);
+}
+
 /* MSG_WAITALL goes on until the kernel itself says to wait: a short transfer does
  * not prove that it will tell when there is more. */
-static int64_t try_recv(weft_op *op, enum wf_kind kind, bool *more)
+static struct wf_tried try_recv(weft_op *op, enum wf_kind kind)
 {
 	int flags = op->u_.rw_.flags;
-	bool all = wants_all(op, kind);
+	bool all = wants_all(op, kind), more;
 	int64_t n;
 
 	do {
@@ -66,12 +71,12 @@ static int64_t try_recv(weft_op *op, enum wf_kind kind, bool *more)
 		char *buf = (char *)op->u_.rw_.buf + op->done_;
 
 		n = wf_result(recv(op->fd, buf, len, flags | MSG_DONTWAIT));
-		*more = left_some(kind, n, len, flags);
-		if (!all || n < 0)
-			return n;
+		more = left_some(kind, n, len, flags);
+		if (WF_LIKELY(!all) || n < 0)
+			return (struct wf_tried){ n, more };
 		op->done_ += (size_t)n;
 	} while (n > 0 && op->done_ < op->u_.rw_.len);
-	return (int64_t)op->done_;
+	return (struct wf_tried){ (int64_t)op->done_, more };
 }
 
 static int64_t try_send(weft_op *op, enum wf_kind kind)
@@ -85,7 +90,7 @@ static int64_t try_send(weft_op *op, enum wf_kind kind)
 		const char *buf = (const char *)op->u_.rw_.buf + op->done_;
 
 		n = wf_result(send(op->fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL));
-		if (!all || n < 0)
+		if (WF_LIKELY(!all) || n < 0)
 			return n;
 		op->done_ += (size_t)n;
 	} while (op->done_ < op->u_.rw_.len);
@@ -250,29 +255,25 @@ static int64_t try_other(const weft_op *op)
 	return n == -EOPNOTSUPP ? try_when_ready(op->fd, &s) : n;
 }
 
-static int64_t try_transfer(weft_op *op, enum wf_kind kind, bool *more)
+static int64_t try_transfer(weft_op *op, enum wf_kind kind)
 {
 	if (kind == WF_KIND_FILE)
 		return try_file(op);
 	if (!is_socket(kind))
 		return try_other(op);
-	if (op->kind_ == WF_OP_READ)
-		return try_recv(op, kind, more);
 	if (op->kind_ == WF_OP_WRITE)
 		return try_send(op, kind);
 	return try_vector_socket(op);
 }
 
-static int64_t try_kind(weft_op *op, enum wf_kind kind, bool *more)
+static int64_t try_kind(weft_op *op, enum wf_kind kind)
 {
 	switch ((enum wf_op_kind)op->kind_) {
 	case WF_OP_READ:
 	case WF_OP_WRITE:
 	case WF_OP_READV:
 	case WF_OP_WRITEV:
-		return try_transfer(op, kind, more);
-	case WF_OP_RECV:
-		return try_recv(op, kind, more);
+		return try_transfer(op, kind);
 	case WF_OP_SEND:
 		return try_send(op, kind);
 	case WF_OP_RECVMSG:
@@ -292,17 +293,25 @@ static int64_t try_kind(weft_op *op, enum wf_kind kind, bool *more)
 	}
 }
 
-int64_t wf_try(weft_op *op, enum wf_kind kind, bool *more)
+static bool is_recv(const weft_op *op, enum wf_kind kind)
 {
-	int64_t n;
+	return op->kind_ == WF_OP_RECV || (op->kind_ == WF_OP_READ && is_socket(kind));
+}
 
-	*more = true;
+struct wf_tried wf_try(weft_op *op, enum wf_kind kind)
+{
+	struct wf_tried t = { .more = true };
+
 	do {
-		n = WF_FAULT(ENOBUFS);
-		if (n == 0 || op->kind_ == WF_OP_CLOSE)
-			n = try_kind(op, kind, more);
-	} while (n == -EINTR);
-	return n;
+		t.n = WF_FAULT(ENOBUFS);
+		if (t.n < 0 && op->kind_ != WF_OP_CLOSE)
+			return t;
+		if (is_recv(op, kind))
+			t = try_recv(op, kind);
+		else
+			t.n = try_kind(op, kind);
+	} while (t.n == -EINTR);
+	return t;
 }
 
 /* On a thread that may block */

@@ -147,7 +147,7 @@ void wf_uring_complete(weft_op *op, int64_t n, unsigned flags)
 	struct wf_after after = { 0 };
 	const char *lost = NULL;
 
-	if (n >= 0 && op->how_ == WF_HOW_PLAIN)
+	if (WF_UNLIKELY(wf_op_gives(op)) && n >= 0 && op->how_ == WF_HOW_PLAIN)
 		received(f, op, (int)n);
 	wf_lock_take(&f->lock);
 	settle(f, op, n, flags, &after, &lost);

@@ -49,8 +49,7 @@ static int end(struct wf_fd *f, struct wf_watch *w) WF_REQUIRES(f->lock)
 	} else {
 		rc = -EINPROGRESS;
 	}
-	wf_live_add(-1);
-	wf_count_ops(-1);
+	wf_live_op_add(-1);
 	return rc;
 }
 
@@ -93,7 +92,9 @@ static void arm_here(struct wf_fd *f, struct wf_watch *w) WF_REQUIRES(f->lock)
 {
 	int self = wf_worker_id(wf_worker_self());
 
-	if (self < wf_worker_count())
+	if (self == f->home)
+		f->away = 0;
+	else if (self < wf_worker_count())
 		wf_io->used_from(f, self);
 	wf_io->arm(f, w);
 }
@@ -159,8 +160,7 @@ static int begin(struct wf_fd *f, struct wf_watch *w)
 		f->watch[w->dir] = w;
 		w->next = f->watches;
 		f->watches = w;
-		wf_live_add(1);
-		wf_count_ops(1);
+		wf_live_op_add(1);
 		wf_io->arm(f, w);
 	}
 	wf_lock_give(&f->lock);

@@ -13,13 +13,15 @@
 
 static void append(struct wf_events *list, weft_event *ev)
 {
+	weft_event *tail = WF_LOAD(&list->tail);
+
 	ev->next_ = NULL;
-	ev->prev_ = list->tail;
-	if (list->tail != NULL)
-		list->tail->next_ = ev;
+	ev->prev_ = tail;
+	if (tail != NULL)
+		tail->next_ = ev;
 	else
 		list->head = ev;
-	list->tail = ev;
+	WF_STORE(&list->tail, ev);
 }
 
 static void detach(struct wf_events *list, weft_event *ev)
@@ -31,22 +33,25 @@ static void detach(struct wf_events *list, weft_event *ev)
 	if (ev->next_ != NULL)
 		ev->next_->prev_ = ev->prev_;
 	else
-		list->tail = ev->prev_;
+		WF_STORE(&list->tail, ev->prev_);
 }
 
 /* Moves the inbox behind the local events. The caller owns the color. */
 static void refill_locked(struct wf_color *c)
 {
+	weft_event *tail = WF_LOAD(&c->local.tail);
+
 	if (c->inbox.head == NULL)
 		return;
-	if (c->local.tail != NULL) {
-		c->local.tail->next_ = c->inbox.head;
-		c->inbox.head->prev_ = c->local.tail;
+	if (tail != NULL) {
+		tail->next_ = c->inbox.head;
+		c->inbox.head->prev_ = tail;
 	} else {
 		c->local.head = c->inbox.head;
 	}
-	c->local.tail = c->inbox.tail;
-	c->inbox = (struct wf_events){ NULL, NULL };
+	WF_STORE(&c->local.tail, WF_LOAD(&c->inbox.tail));
+	c->inbox.head = NULL;
+	WF_STORE(&c->inbox.tail, NULL);
 	WF_ADD_OWN(&c->local_count, WF_LOAD(&c->inbox_count));
 	WF_ADD_OWN(&c->local_cost, WF_LOAD(&c->inbox_cost));
 	WF_STORE(&c->inbox_count, 0);
@@ -152,7 +157,7 @@ static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
 }
 
 /* Marks an event as queued, with what is known of its post. False if it is
- * queued already; callers also look at the end of the list, for an event that was
+ * queued already; callers also look at the end of the lists, for an event that was
  * initialised again while it stood there has lost its mark. Whoever sees the mark
  * finds the event in its color's lists: it is set under the shard's lock, or by the
  * color's owner. */
@@ -168,14 +173,32 @@ static bool mark(weft_event *ev, enum wf_source from, const char *where)
 	return true;
 }
 
-/* Posting to the color that the caller owns: no lock, no lookup. */
-static void post_own(struct wf_sched *s, struct wf_color *c, weft_event *ev)
+/* The caller owns the color, or made it active and has not queued it yet. */
+static void append_local(struct wf_color *c, weft_event *ev)
 {
-	refill(s, c);
-	prepare(s, ev, WF_LOAD(&c->local_count));
 	append(&c->local, ev);
 	WF_ADD_OWN(&c->local_count, 1u);
 	WF_ADD_OWN(&c->local_cost, ev->cost_);
+}
+
+static void append_inbox(struct wf_color *c, weft_event *ev)
+{
+	append(&c->inbox, ev);
+	WF_ADD_OWN(&c->inbox_cost, ev->cost_);
+	atomic_store_explicit(&c->inbox_count, WF_LOAD(&c->inbox_count) + 1, memory_order_release);
+}
+
+/* Posting to the color that the caller owns: no lock, no lookup. */
+static int post_own(struct wf_sched *s, struct wf_worker *self, struct wf_color *c, weft_event *ev,
+		    enum wf_source from, const char *where)
+{
+	if (ev == WF_LOAD(&c->local.tail) || !mark(ev, from, where))
+		return -EALREADY;
+	refill(s, c);
+	prepare(s, ev, WF_LOAD(&c->local_count));
+	append_local(c, ev);
+	WF_ADD_OWN(&self->counters.posted, 1u);
+	return 0;
 }
 
 /* Removes the record if nothing holds it; under the shard's lock. */
@@ -187,40 +210,32 @@ static void forget_if_idle(struct wf_sched *s, struct wf_worker *self, struct wf
 		wf_table_remove(&s->table, shard, c, self != NULL ? &self->free_colors : NULL);
 }
 
-int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
-		  enum wf_source from, const char *where, bool must)
+static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
+				  weft_event *ev, enum wf_source from, const char *where, bool must)
 {
-	struct wf_shard *shard;
+	struct wf_shard *shard = wf_table_shard(&s->table, ev->color);
 	struct wf_color *c;
 	bool activate;
 
-	if (self != NULL && self->current != NULL && !self->shared &&
-	    self->current->id == ev->color) {
-		if (ev == self->current->local.tail || !mark(ev, from, where))
-			return -EALREADY;
-		post_own(s, self->current, ev);
-		WF_ADD_OWN(&self->counters.posted, 1u);
-		return 0;
-	}
-
-	shard = wf_table_shard(&s->table, ev->color);
 	wf_lock_take(&shard->lock);
 	c = wf_table_find_or_add(&s->table, shard, ev->color,
 				 self != NULL ? &self->free_colors : NULL, must);
-	if (WF_UNLIKELY(c == NULL || ev == c->inbox.tail || !mark(ev, from, where))) {
+	if (WF_UNLIKELY(c == NULL || ev == WF_LOAD(&c->inbox.tail) ||
+			ev == WF_LOAD(&c->local.tail) || !mark(ev, from, where))) {
 		if (c != NULL)
 			forget_if_idle(s, self, shard, c);
 		wf_lock_give(&shard->lock);
 		return c != NULL ? -EALREADY : -ENOMEM;
 	}
 	prepare(s, ev, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count));
-	append(&c->inbox, ev);
-	WF_ADD_OWN(&c->inbox_cost, ev->cost_);
-	atomic_store_explicit(&c->inbox_count, WF_LOAD(&c->inbox_count) + 1, memory_order_release);
 	activate = !c->active;
-	c->active = true;
-	if (!activate)
+	if (activate) {
+		c->active = true;
+		append_local(c, ev);
+	} else {
+		append_inbox(c, ev);
 		requeue_better(s, c, ev);
+	}
 	wf_lock_give(&shard->lock);
 
 	if (self != NULL)
@@ -231,6 +246,16 @@ int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *
 		enqueue(s, self, at, c, event_level(ev));
 	share_surplus(s, at, WF_LOAD(&at->running) != NULL);
 	return 0;
+}
+
+int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
+		  enum wf_source from, const char *where, bool must)
+{
+	struct wf_color *c = self != NULL && !self->shared ? self->current : NULL;
+
+	if (c != NULL && c->id == ev->color)
+		return post_own(s, self, c, ev, from, where);
+	return post_other(s, self, at, ev, from, where, must);
 }
 
 /* Makes w the owner of a color just taken from a queue, or sends the color on
@@ -392,7 +417,7 @@ static weft_event *pop(struct wf_color *c)
 	if (ev->next_ != NULL)
 		ev->next_->prev_ = NULL;
 	else
-		c->local.tail = NULL;
+		WF_STORE(&c->local.tail, NULL);
 	WF_ADD_OWN(&c->local_count, -1u);
 	WF_ADD_OWN(&c->local_cost, -(uint64_t)ev->cost_);
 	return ev;
@@ -437,17 +462,14 @@ weft_event *wf_sched_take(struct wf_worker *w)
 	return ev;
 }
 
-void wf_sched_ran(struct wf_worker *w)
+static WF_NOINLINE void reader_ran(struct wf_worker *w)
 {
 	struct wf_color *c = w->current;
 	struct wf_sched *s = w->sched;
 	struct wf_shard *shard;
-	weft_color id;
+	weft_color id = c->id;
 	uint32_t left;
 
-	if (WF_LIKELY(!w->shared))
-		return;
-	id = c->id;
 	w->current = NULL;
 	w->shared = false;
 	left = atomic_fetch_sub(&c->readers, 1) - 1;
@@ -463,6 +485,12 @@ void wf_sched_ran(struct wf_worker *w)
 			forget_if_idle(s, w, shard, c);
 		wf_lock_give(&shard->lock);
 	}
+}
+
+void wf_sched_ran(struct wf_worker *w)
+{
+	if (WF_UNLIKELY(w->shared))
+		reader_ran(w);
 }
 
 void wf_sched_turn_end(struct wf_worker *w)

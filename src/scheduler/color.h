@@ -4,7 +4,8 @@
  * Terms. A color is active while it stands in a worker's queue, is owned by a
  * worker that runs it, or waits for its readers. An active color is owned by at
  * most one worker (S1). The owner takes events from `local`; everybody else
- * appends to `inbox` under the lock of the color's shard.
+ * appends to `inbox` under the lock of the color's shard. Only the event that
+ * makes a color active goes straight to `local`: it has no owner yet.
  *
  * Order (S2). `local` is always older than `inbox`. The owner may append to
  * `local` itself, without a lock, but only when it has seen the inbox empty:
@@ -37,7 +38,8 @@ struct wf_worker;
 struct wf_sched;
 
 struct wf_events {
-	weft_event *head, *tail;
+	weft_event *head;
+	weft_event *_Atomic tail; /* also read by others, as a hint */
 };
 
 #define WF_READERS_WAITING 0x80000000u

@@ -80,7 +80,19 @@ void wf_worker_set_self(struct wf_worker *w);
 uint64_t wf_worker_now(struct wf_worker *w);
 
 /* Ends sleep that came of lack of work, for the worker on its own thread. */
-void wf_worker_unpark(struct wf_worker *w);
+void wf_worker_get_up(struct wf_worker *w);
+static inline void wf_worker_unpark(struct wf_worker *w)
+{
+	if (WF_UNLIKELY(atomic_load(&w->parked) != WF_AWAKE))
+		wf_worker_get_up(w);
+}
+
+/* wf_live_add for the worker on its own thread. */
+static inline void wf_worker_live_add(struct wf_worker *w, int n)
+{
+	wf_worker_unpark(w);
+	atomic_store_explicit(&w->live, WF_LOAD(&w->live) + n, memory_order_release);
+}
 
 /* Asks all workers to leave. Safe in signal handlers. */
 void wf_runtime_stop(struct wf_runtime *rt);

@@ -33,9 +33,6 @@ bool wf_worker_stuck(const struct wf_worker *w);
  * before it sleeps. Any thread, between wf_enter and wf_leave. */
 void wf_worker_wake(struct wf_worker *w);
 
-/* The worker's timers. */
-struct wf_timers *wf_worker_timers(struct wf_worker *w);
-
 /* The poller's own memory for this worker. */
 void *wf_worker_poller(const struct wf_worker *w);
 void wf_worker_set_poller(struct wf_worker *w, void *poller);
@@ -63,8 +60,10 @@ void wf_event_deliver(struct wf_worker *w, weft_event *ev);
  * ends in another is no problem. Go down only after delivering. */
 void wf_live_add(int n);
 
+/* The same for operations, which weft_stats tells apart. */
+void wf_live_op_add(int n);
+
 /* Counts for weft_stats; on a worker only. */
 void wf_count_io(struct wf_worker *w, unsigned events);
-void wf_count_ops(int change);
 
 #endif

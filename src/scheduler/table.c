@@ -87,11 +87,17 @@ static struct wf_color **chain_of(struct wf_shard *shard, weft_color id) WF_REQU
 	return at;
 }
 
-struct wf_color *wf_table_find(struct wf_shard *shard, weft_color id)
+static struct wf_color *find(struct wf_shard *shard, const struct wf_slot *slot, weft_color id)
+	WF_REQUIRES(shard->lock)
 {
-	struct wf_color *c = slot_of(shard, id)->color;
+	struct wf_color *c = slot->color;
 
 	return WF_LIKELY(c != NULL || shard->chain == NULL) ? c : *chain_of(shard, id);
+}
+
+struct wf_color *wf_table_find(struct wf_shard *shard, weft_color id)
+{
+	return find(shard, slot_of(shard, id), id);
 }
 
 static void grow(struct wf_shard *shard) WF_REQUIRES(shard->lock)
@@ -110,23 +116,28 @@ static void grow(struct wf_shard *shard) WF_REQUIRES(shard->lock)
 	free(old);
 }
 
-static void insert(struct wf_shard *shard, struct wf_color *c) WF_REQUIRES(shard->lock)
+/* `slot` is where it belongs, if the table does not grow. */
+static void insert(struct wf_shard *shard, struct wf_slot *slot, struct wf_color *c)
+	WF_REQUIRES(shard->lock)
 {
-	if (shard->used >= shard->mask - shard->mask / 4)
+	if (WF_UNLIKELY(shard->used >= shard->mask - shard->mask / 4)) {
 		grow(shard);
+		slot = slot_of(shard, c->id);
+	}
 	if (WF_UNLIKELY(shard->used >= shard->mask)) {
 		c->chain = shard->chain;
 		shard->chain = c;
 		return;
 	}
-	*slot_of(shard, c->id) = (struct wf_slot){ c->id, c };
+	*slot = (struct wf_slot){ c->id, c };
 	shard->used++;
 }
 
 struct wf_color *wf_table_find_or_add(struct wf_table *t, struct wf_shard *shard, weft_color id,
 				      struct wf_pool_cache *cache, bool must)
 {
-	struct wf_color *c = wf_table_find(shard, id);
+	struct wf_slot *slot = slot_of(shard, id);
+	struct wf_color *c = find(shard, slot, id);
 
 	if (c != NULL)
 		return c;
@@ -138,7 +149,7 @@ struct wf_color *wf_table_find_or_add(struct wf_table *t, struct wf_shard *shard
 		return NULL;
 	}
 	*c = (struct wf_color){ .id = id, .pin = -1 };
-	insert(shard, c);
+	insert(shard, slot, c);
 	return c;
 }
 

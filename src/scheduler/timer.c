@@ -23,8 +23,10 @@
 enum { IDLE, ARMED, FIRED, STATES = 4 };
 
 /* Steps of the wheel under one hold of its lock, and holds in one run: other
- * work must get its turn even if a million timers are due at once. */
-enum { FIRE_BATCH = 64, FIRE_BATCHES = 64 };
+ * work must get its turn even if a million timers are due at once. And events
+ * posted in one run: more than are run until the next would pile up, and be out of
+ * the cache when their turn comes. */
+enum { FIRE_BATCH = 64, FIRE_BATCHES = 64, FIRE_EVENTS = 256 };
 
 static uint32_t state_load(const weft_timer *t)
 {
@@ -41,18 +43,59 @@ static bool queued(const weft_timer *t)
 	return __atomic_load_n(&t->event.state_, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* The wheel that a state names. NULL: that of an earlier, larger runtime. */
-static struct wf_timers *wheel_of(uint32_t state)
+/* The wheel that a state names, mostly the caller's own. NULL: that of an earlier,
+ * larger runtime. */
+static inline struct wf_timers *wheel_of(struct wf_worker *self, uint32_t state)
 {
 	int id = (int)(state / STATES);
-	struct wf_worker *w = id < wf_worker_limit() ? wf_worker_by_id(id) : NULL;
+	struct wf_worker *w;
 
-	return w != NULL ? wf_worker_timers(w) : NULL;
+	if (WF_LIKELY(self != NULL && self->id == id))
+		return &self->timers;
+	w = id < wf_worker_limit() ? wf_worker_by_id(id) : NULL;
+	return w != NULL ? &w->timers : NULL;
+}
+
+/* wf_enter and wf_leave, for whoever knows its worker already. */
+static inline int enter(const struct wf_worker *self)
+{
+	return WF_LIKELY(self != NULL) ? 0 : wf_enter();
+}
+
+static inline void leave(const struct wf_worker *self)
+{
+	if (WF_UNLIKELY(self == NULL))
+		wf_leave();
+}
+
+static inline bool stopping(void)
+{
+	return WF_LOAD(&wf_rt->stopping);
+}
+
+static inline void live_add(struct wf_worker *self, int n)
+{
+	if (WF_LIKELY(self != NULL))
+		wf_worker_live_add(self, n);
+	else
+		wf_live_add(n);
 }
 
 static void update_next(struct wf_timers *ts) WF_REQUIRES(ts->lock)
 {
 	WF_STORE(&ts->next, wf_wheel_next(&ts->wheel));
+}
+
+/* A timer has come into the wheel for `when`: whether the worker must look sooner
+ * than it would have. */
+static inline bool look_sooner(struct wf_timers *ts, uint64_t when) WF_REQUIRES(ts->lock)
+{
+	uint64_t before = WF_LOAD(&ts->next);
+
+	if (WF_LIKELY(when >= before))
+		return false;
+	update_next(ts);
+	return WF_LOAD(&ts->next) < before;
 }
 
 void wf_timers_init(struct wf_timers *ts, uint64_t now)
@@ -155,10 +198,10 @@ static unsigned fire_batch(struct wf_timers *ts, struct wf_worker *at, uint64_t 
 
 unsigned wf_timers_run(struct wf_worker *w, struct wf_worker *at, uint64_t now)
 {
-	struct wf_timers *ts = wf_worker_timers(w);
+	struct wf_timers *ts = &w->timers;
 	unsigned posted = 0;
 
-	for (int i = 0; i < FIRE_BATCHES && WF_LOAD(&ts->next) <= now; i++)
+	for (int i = 0; i < FIRE_BATCHES && posted < FIRE_EVENTS && WF_LOAD(&ts->next) <= now; i++)
 		posted += fire_batch(ts, at, now);
 	return posted;
 }
@@ -182,6 +225,11 @@ void wf_timers_fini(struct wf_timers *ts)
 
 /* Starting */
 
+uint64_t weft_now(void)
+{
+	return wf_now();
+}
+
 /* The timer's neighbours in the wheel are fetched while the lock is. They are
  * read without it, as a hint: a prefetch does not mind what is not there. */
 static inline __attribute__((no_sanitize("thread"))) void fetch_neighbours(const weft_timer *t)
@@ -192,41 +240,38 @@ static inline __attribute__((no_sanitize("thread"))) void fetch_neighbours(const
 
 /* Takes the lock of the wheel that the timer is in, or fired from; it may move
  * meanwhile. NULL: in none. */
-static struct wf_timers *lock_wheel(const weft_timer *t, uint32_t *state) WF_NO_THREAD_SAFETY
+static inline struct wf_timers *lock_wheel(struct wf_worker *self, const weft_timer *t,
+					   uint32_t *state) WF_NO_THREAD_SAFETY
 {
 	for (;;) {
-		struct wf_timers *ts = wheel_of(*state = state_load(t));
+		struct wf_timers *ts = wheel_of(self, *state = state_load(t));
 
 		if (*state % STATES == IDLE || ts == NULL)
 			return NULL;
 		fetch_neighbours(t);
 		wf_lock_take(&ts->lock);
-		if (state_load(t) == *state)
+		if (WF_LIKELY(state_load(t) == *state))
 			return ts;
 		wf_lock_give(&ts->lock);
 	}
 }
 
-/* The worker whose wheel takes a new timer: the caller's, or each in turn. */
-static struct wf_worker *choose_home(void)
+/* The worker whose wheel takes a foreign thread's timer: each in turn. */
+static WF_NOINLINE struct wf_worker *choose_home(void)
 {
 	static _Atomic unsigned turn;
-	struct wf_worker *self = wf_worker_self();
-	unsigned n;
+	unsigned n = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed);
 
-	if (WF_LIKELY(self != NULL))
-		return self;
-	n = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed);
 	return wf_worker_by_id((int)(n % (unsigned)wf_worker_count()));
 }
 
 /* Waits until a timer that has just fired in another wheel has its event posted,
  * so that `queued` tells the truth. */
-static void settle(uint32_t state, const struct wf_timers *home)
+static void settle(struct wf_worker *self, uint32_t state, const struct wf_timers *home)
 {
-	struct wf_timers *ts = wheel_of(state);
+	struct wf_timers *ts = wheel_of(self, state);
 
-	if (state % STATES != FIRED || ts == NULL || ts == home)
+	if (ts == NULL || ts == home)
 		return;
 	wf_lock_take(&ts->lock);
 	wf_lock_give(&ts->lock);
@@ -243,33 +288,30 @@ static bool claim(weft_timer *t, uint32_t old, int worker)
 	return true;
 }
 
-static int arm(weft_timer *t, uint64_t when, const char *where)
+static inline int arm(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
 {
-	struct wf_worker *home = choose_home();
-	struct wf_timers *ts = wf_worker_timers(home);
+	struct wf_worker *home = WF_LIKELY(self != NULL) ? self : choose_home();
+	struct wf_timers *ts = &home->timers;
 	uint32_t old = state_load(t);
-	uint64_t next;
 	bool sooner;
 
-	settle(old, ts);
+	if (old % STATES == FIRED)
+		settle(self, old, ts);
 	wf_lock_take(&ts->lock);
-	if (WF_UNLIKELY(!claim(t, old, wf_worker_id(home)))) {
+	if (WF_UNLIKELY(!claim(t, old, home->id))) {
 		wf_lock_give(&ts->lock);
 		return -EALREADY;
 	}
 	if (!t->background)
-		wf_live_add(1);
+		live_add(self, 1);
 	t->when = when;
 	t->event.where_ = where;
 	wf_wheel_add(&ts->wheel, t);
 	WF_ADD_OWN(&ts->count, 1u);
-	next = wf_wheel_next(&ts->wheel);
-	sooner = next < WF_LOAD(&ts->next);
-	if (sooner)
-		WF_STORE(&ts->next, next);
+	sooner = look_sooner(ts, when);
 	wf_lock_give(&ts->lock);
 	/* A worker looks at its own wheel before it sleeps. */
-	if (sooner && home != wf_worker_self())
+	if (WF_UNLIKELY(sooner && self == NULL))
 		wf_worker_wake(home);
 	return 0;
 }
@@ -285,48 +327,51 @@ static WF_COLD int refuse(const weft_timer *t, int error, const char *where)
 	return error;
 }
 
-uint64_t weft_now(void)
+static inline int start(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
 {
-	return wf_now();
+	int rc = WF_UNLIKELY(stopping()) ? -ESHUTDOWN : wf_event_check(&t->event);
+
+	return WF_LIKELY(rc == 0) ? arm(self, t, when, where) : rc;
 }
 
-static int start(weft_timer *t, uint64_t when, const char *where)
+static inline uint64_t time_after(struct wf_worker *self, uint64_t delay)
 {
-	int rc = WF_UNLIKELY(wf_stopping()) ? -ESHUTDOWN : wf_event_check(&t->event);
-
-	return WF_LIKELY(rc == 0) ? arm(t, when, where) : rc;
-}
-
-int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char *where)
-{
-	int rc = wf_enter();
-
-	if (WF_UNLIKELY(rc < 0))
-		return rc;
-	rc = start(t, when, where);
-	wf_leave();
-	return WF_LIKELY(rc == 0) ? 0 : refuse(t, rc, where);
-}
-
-static uint64_t time_after(uint64_t delay)
-{
-	struct wf_worker *self = wf_worker_self();
 	uint64_t now = WF_LIKELY(self != NULL) ? wf_worker_now(self) : wf_now();
 	uint64_t when;
 
 	return __builtin_add_overflow(now, delay, &when) ? UINT64_MAX : when;
 }
 
+static inline int start_checked(struct wf_worker *self, weft_timer *t, uint64_t when,
+				const char *where)
+{
+	int rc = enter(self);
+
+	if (WF_UNLIKELY(rc < 0))
+		return rc;
+	rc = start(self, t, when, where);
+	leave(self);
+	return WF_LIKELY(rc == 0) ? 0 : refuse(t, rc, where);
+}
+
+int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char *where)
+{
+	return start_checked(wf_worker_self(), t, when, where);
+}
+
 int weft_timer_start_at(weft_timer *t, uint64_t delay, const char *where)
 {
-	return weft_timer_start_until_at(t, time_after(delay), where);
+	struct wf_worker *self = wf_worker_self();
+
+	return start_checked(self, t, time_after(self, delay), where);
 }
 
 /* Moves a started timer in its wheel; -EALREADY if it is in none (any more). */
-static int move(weft_timer *t, uint64_t when, const char *where) WF_NO_THREAD_SAFETY
+static int move(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
+	WF_NO_THREAD_SAFETY
 {
 	uint32_t state;
-	struct wf_timers *ts = lock_wheel(t, &state);
+	struct wf_timers *ts = lock_wheel(self, t, &state);
 	bool sooner = false;
 
 	if (ts == NULL)
@@ -334,9 +379,7 @@ static int move(weft_timer *t, uint64_t when, const char *where) WF_NO_THREAD_SA
 	if (WF_LIKELY(state % STATES == ARMED)) {
 		wf_wheel_move(&ts->wheel, t, when);
 		t->event.where_ = where;
-		sooner = when < WF_LOAD(&ts->next);
-		if (sooner)
-			update_next(ts);
+		sooner = look_sooner(ts, when);
 	}
 	wf_lock_give(&ts->lock);
 	if (WF_UNLIKELY(sooner))
@@ -346,20 +389,21 @@ static int move(weft_timer *t, uint64_t when, const char *where) WF_NO_THREAD_SA
 
 int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where)
 {
-	int rc = wf_enter();
+	struct wf_worker *self = wf_worker_self();
+	int rc = enter(self);
 
 	if (WF_UNLIKELY(rc < 0))
 		return rc;
-	if (WF_LIKELY(state_load(t) % STATES == ARMED && !wf_stopping()))
-		rc = move(t, time_after(delay), where);
+	if (WF_LIKELY(state_load(t) % STATES == ARMED && !stopping()))
+		rc = move(self, t, time_after(self, delay), where);
 	else
-		rc = start(t, time_after(delay), where);
-	wf_leave();
+		rc = start(self, t, time_after(self, delay), where);
+	leave(self);
 	return rc == -EINVAL ? refuse(t, rc, where) : rc;
 }
 
 /* Starts a timer that posts `ev`. Takes ev, if all goes well. */
-static int start_after(uint64_t delay, weft_event *ev, const char *where)
+static int start_after(struct wf_worker *self, uint64_t delay, weft_event *ev, const char *where)
 {
 	weft_timer *t = WF_NEW(weft_timer);
 	int rc;
@@ -367,7 +411,7 @@ static int start_after(uint64_t delay, weft_event *ev, const char *where)
 	if (t == NULL)
 		return -ENOMEM;
 	weft_timer_init(t, WEFT_MAIN, after_mark, ev);
-	rc = arm(t, time_after(delay), where);
+	rc = arm(self, t, time_after(self, delay), where);
 	if (rc < 0)
 		free(t);
 	return rc;
@@ -385,13 +429,13 @@ int weft_after_at(uint64_t delay, weft_color color, weft_fn *fn, void *arg, cons
 	weft_event_init(&model, color, fn, arg);
 	model.flags_ = WF_EVENT_POOLED;
 	model.where_ = where;
-	rc = wf_stopping() ? -ESHUTDOWN : wf_event_check(&model);
+	rc = stopping() ? -ESHUTDOWN : wf_event_check(&model);
 	if (rc == 0) {
 		ev = wf_pool_get(&wf_rt->sched.events, cache, false);
 		rc = -ENOMEM;
 		if (ev != NULL) {
 			*ev = model;
-			rc = start_after(delay, ev, where);
+			rc = start_after(self, delay, ev, where);
 			if (rc < 0)
 				wf_pool_put(&wf_rt->sched.events, cache, ev);
 		}
@@ -406,13 +450,13 @@ int weft_after_at(uint64_t delay, weft_color color, weft_fn *fn, void *arg, cons
 
 /* A started timer is taken out of the wheel. A periodic one may have a call due
  * as well, which the timer's own color can take back, and no other. */
-static int disarm(struct wf_timers *ts, weft_timer *t, uint32_t state) WF_REQUIRES(ts->lock)
+static inline int disarm(struct wf_timers *ts, weft_timer *t, uint32_t state) WF_REQUIRES(ts->lock)
 {
 	wf_wheel_remove(&ts->wheel, t);
 	WF_ADD_OWN(&ts->count, -1u);
 	if (WF_LOAD(&ts->next) >= t->when)
 		update_next(ts);
-	if (!queued(t)) {
+	if (WF_LIKELY(!queued(t))) {
 		state_store(t, IDLE);
 		return 0;
 	}
@@ -434,33 +478,34 @@ static int take_back(weft_timer *t)
 	}
 }
 
-static int cancel(weft_timer *t) WF_NO_THREAD_SAFETY
+static inline int cancel(struct wf_worker *self, weft_timer *t) WF_NO_THREAD_SAFETY
 {
 	uint32_t state;
-	struct wf_timers *ts = lock_wheel(t, &state);
+	struct wf_timers *ts = lock_wheel(self, t, &state);
 	bool background;
 	int rc = -EALREADY;
 
 	if (ts == NULL)
 		return state % STATES == IDLE ? -ENOENT : take_back(t);
 	background = t->background;
-	if (state % STATES == ARMED)
+	if (WF_LIKELY(state % STATES == ARMED))
 		rc = disarm(ts, t, state);
 	wf_lock_give(&ts->lock);
-	if (rc < 0)
+	if (WF_UNLIKELY(rc < 0))
 		rc = take_back(t);
-	if (state % STATES == ARMED && !background)
-		wf_live_add(-1);
+	if (WF_LIKELY(state % STATES == ARMED && !background))
+		live_add(self, -1);
 	return rc;
 }
 
 int weft_timer_cancel(weft_timer *t)
 {
-	int rc = wf_enter();
+	struct wf_worker *self = wf_worker_self();
+	int rc = enter(self);
 
 	if (WF_UNLIKELY(rc < 0))
 		return rc;
-	rc = cancel(t);
-	wf_leave();
+	rc = cancel(self, t);
+	leave(self);
 	return rc;
 }

@@ -29,8 +29,7 @@ void wf_timers_fini(struct wf_timers *ts);
  * are due it returns before all are posted, and `next` stays in the past. */
 unsigned wf_timers_run(struct wf_worker *w, struct wf_worker *at, uint64_t now);
 
-/* Given by worker.c: the worker's timers, and ending its sleep. */
-struct wf_timers *wf_worker_timers(struct wf_worker *w);
+/* Given by worker.c: ends the worker's sleep. */
 void wf_worker_wake(struct wf_worker *w);
 
 #endif

@@ -34,29 +34,30 @@ void wf_wheel_init(struct wf_wheel *w, uint64_t now)
 	w->tick = now >> WF_WHEEL_GRAIN;
 }
 
+/* A slot's first lane. */
+static unsigned place_of(unsigned level, unsigned slot)
+{
+	return (level * WF_WHEEL_SLOTS + slot) * WF_WHEEL_LANES;
+}
+
 static unsigned lane_of(uint64_t tick)
 {
 	return (unsigned)tick & (WF_WHEEL_LANES - 1);
 }
 
-static void append(weft_timer **ring, weft_timer *t)
+static void append(struct wf_wheel_lane *lane, weft_timer *t)
 {
-	weft_timer *first = *ring;
+	weft_timer *last = lane->last;
 
-	if (first == NULL) {
-		*ring = t->next_ = t->prev_ = t;
-		return;
-	}
-	t->next_ = first;
-	t->prev_ = first->prev_;
-	first->prev_->next_ = t;
-	first->prev_ = t;
+	t->next_ = NULL;
+	t->prev_ = last;
+	*(last != NULL ? &last->next_ : &lane->first) = t;
+	lane->last = t;
 }
 
 void wf_wheel_add(struct wf_wheel *w, weft_timer *t)
 {
 	uint64_t tick = tick_of(t->when);
-	struct wf_wheel_slot *slot;
 	unsigned level, s;
 
 	if (tick < w->tick)
@@ -64,49 +65,45 @@ void wf_wheel_add(struct wf_wheel *w, weft_timer *t)
 	/* The lowest bit does not change the level, and clz of 0 is undefined. */
 	level = (63 - (unsigned)__builtin_clzll((tick ^ w->tick) | 1)) / WF_WHEEL_BITS;
 	s = digit(tick, level);
-	slot = &w->slot[level][s];
-	t->level_ = (uint8_t)level;
-	t->slot_ = (uint8_t)(s * WF_WHEEL_LANES + lane_of(tick));
-	append(&slot->first[lane_of(tick)], t);
-	if (!(w->occupied[level] >> s & 1) || tick < slot->soonest)
-		slot->soonest = tick;
+	t->place_ = (uint16_t)(place_of(level, s) + lane_of(tick));
+	append(&w->lane[t->place_], t);
+	if (!(w->occupied[level] >> s & 1) || tick < w->soonest[level][s])
+		w->soonest[level][s] = tick;
 	w->occupied[level] |= (uint64_t)1 << s;
 	w->levels |= 1u << level;
 }
 
-static bool slot_empty(const struct wf_wheel_slot *slot)
+static bool slot_empty(const struct wf_wheel *w, unsigned place)
 {
 	for (unsigned i = 0; i < WF_WHEEL_LANES; i++)
-		if (slot->first[i] != NULL)
+		if (w->lane[place + i].first != NULL)
 			return false;
 	return true;
 }
 
-static void note_if_empty(struct wf_wheel *w, unsigned level, unsigned s)
+static void lane_emptied(struct wf_wheel *w, unsigned place)
 {
-	if (!slot_empty(&w->slot[level][s]))
+	unsigned slot = place / WF_WHEEL_LANES;
+	unsigned level = slot / WF_WHEEL_SLOTS;
+
+	if (!slot_empty(w, slot * WF_WHEEL_LANES))
 		return;
-	w->occupied[level] &= ~((uint64_t)1 << s);
+	w->occupied[level] &= ~((uint64_t)1 << slot % WF_WHEEL_SLOTS);
 	if (w->occupied[level] == 0)
 		w->levels &= ~(1u << level);
 }
 
 void wf_wheel_remove(struct wf_wheel *w, weft_timer *t)
 {
-	unsigned level = t->level_, s = t->slot_ / WF_WHEEL_LANES;
-	weft_timer **ring = &w->slot[level][s].first[t->slot_ % WF_WHEEL_LANES];
+	struct wf_wheel_lane *lane = &w->lane[t->place_];
 	weft_timer *next = t->next_, *prev = t->prev_;
 
-	WF_ASSERT(*ring != NULL && next->prev_ == t && prev->next_ == t);
-	if (next == t) {
-		*ring = NULL;
-		note_if_empty(w, level, s);
-		return;
-	}
-	next->prev_ = prev;
-	prev->next_ = next;
-	if (*ring == t)
-		*ring = next;
+	WF_ASSERT((next != NULL ? next->prev_ : lane->last) == t);
+	WF_ASSERT((prev != NULL ? prev->next_ : lane->first) == t);
+	*(next != NULL ? &next->prev_ : &lane->last) = prev;
+	*(prev != NULL ? &prev->next_ : &lane->first) = next;
+	if (lane->first == NULL)
+		lane_emptied(w, t->place_);
 }
 
 void wf_wheel_move(struct wf_wheel *w, weft_timer *t, uint64_t when)
@@ -141,18 +138,18 @@ uint64_t wf_wheel_next(const struct wf_wheel *w)
 	/* What is being moved may be due now, wherever else timers are. */
 	if (w->moving_level != 0)
 		return w->tick << WF_WHEEL_GRAIN;
-	return w->slot[level][slot].soonest << WF_WHEEL_GRAIN;
+	return w->soonest[level][slot] << WF_WHEEL_GRAIN;
 }
 
 /* Places timers of the moving slot anew. The wheel's tick is the slot's first,
  * so each lands in a lower level. Returns what is left of the budget. */
 static unsigned move_down(struct wf_wheel *w, unsigned budget)
 {
-	struct wf_wheel_slot *slot = &w->slot[w->moving_level][w->moving_slot];
+	unsigned place = place_of(w->moving_level, w->moving_slot);
 
-	while (!slot_empty(slot)) {
+	while (!slot_empty(w, place)) {
 		for (unsigned i = 0; i < WF_WHEEL_LANES; i++) {
-			weft_timer *t = slot->first[i];
+			weft_timer *t = w->lane[place + i].first;
 
 			if (t == NULL)
 				continue;
@@ -172,10 +169,10 @@ static unsigned move_down(struct wf_wheel *w, unsigned budget)
  * the budget. */
 static unsigned take_slot(struct wf_wheel *w, unsigned s, weft_timer ***tail, unsigned budget)
 {
-	weft_timer **ring = &w->slot[0][s].first[lane_of(w->tick)];
+	struct wf_wheel_lane *lane = &w->lane[place_of(0, s) + lane_of(w->tick)];
 	weft_timer *t;
 
-	for (; budget > 0 && (t = *ring) != NULL; budget--) {
+	for (; budget > 0 && (t = lane->first) != NULL; budget--) {
 		wf_wheel_remove(w, t);
 		if (tick_of(t->when) > w->tick) {
 			wf_wheel_add(w, t);

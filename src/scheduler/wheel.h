@@ -23,8 +23,8 @@
  * Rejected: a heap (O(log n), and a million timers miss the cache at each step);
  * exact order within a tick (costs a sort, and waking from sleep is coarser).
  *
- * No locks, no clock: the owner brings both. Of the timer it uses when, level_,
- * slot_, next_ and prev_.
+ * No locks, no clock: the owner brings both. Of the timer it uses when, place_,
+ * next_ and prev_.
  */
 #ifndef WF_WHEEL_H
 #define WF_WHEEL_H
@@ -41,10 +41,9 @@
 
 #define WF_WHEEL_LANES 4
 
-struct wf_wheel_slot {
-	/* Rings by next_ and prev_; first->prev_ is the last. */
-	weft_timer *first[WF_WHEEL_LANES];
-	uint64_t soonest; /* no timer here has an earlier tick; set if any is here */
+/* A list by next_ and prev_, NULL at both ends. */
+struct wf_wheel_lane {
+	weft_timer *first, *last;
 };
 
 struct wf_wheel {
@@ -53,7 +52,10 @@ struct wf_wheel {
 	uint64_t occupied[WF_WHEEL_LEVELS]; /* bit s: slot s has timers */
 	/* The slot that is being placed anew; level 0: none is. */
 	uint8_t moving_level, moving_slot;
-	struct wf_wheel_slot slot[WF_WHEEL_LEVELS][WF_WHEEL_SLOTS];
+	/* No timer of the slot has an earlier tick; set if any is there. */
+	uint64_t soonest[WF_WHEEL_LEVELS][WF_WHEEL_SLOTS];
+	/* By a timer's place_: level, slot and lane in one number. */
+	struct wf_wheel_lane lane[WF_WHEEL_LEVELS * WF_WHEEL_SLOTS * WF_WHEEL_LANES];
 };
 
 void wf_wheel_init(struct wf_wheel *w, uint64_t now);

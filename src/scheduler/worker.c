@@ -26,9 +26,11 @@
 #include "scheduler/poller.h"
 #include "scheduler/runtime.h"
 
-/* Longest time between two looks at the kernel while there is work, and how
- * often a stand-in looks at the poller of the stuck worker it serves. */
+/* Time between two looks at the kernel while there is work, by how much longer it
+ * is while there is plenty, and how often a stand-in looks at the poller of the
+ * stuck worker it serves. */
 #define POLL_EVERY_NS ((uint64_t)50000)
+#define PATIENCE 8u
 #define COVER_EVERY_NS ((int64_t)1000000)
 
 /* For so long the two clocks are taken to go alike. */
@@ -91,11 +93,6 @@ void wf_worker_set_poller(struct wf_worker *w, void *poller)
 	w->poller = poller;
 }
 
-struct wf_timers *wf_worker_timers(struct wf_worker *w)
-{
-	return &w->timers;
-}
-
 void wf_count_io(struct wf_worker *w, unsigned events)
 {
 	WF_ADD_OWN(&w->counters.io_events, events);
@@ -103,12 +100,17 @@ void wf_count_io(struct wf_worker *w, unsigned events)
 
 /* Counts up or down on the caller's own share, so that no line is contended;
  * only the sum over all workers means something. */
-void wf_count_ops(int change)
+void wf_live_op_add(int n)
 {
-	if (self_worker != NULL)
-		WF_ADD_OWN(&self_worker->ops, change);
-	else
-		atomic_fetch_add_explicit(&wf_rt->ops, change, memory_order_relaxed);
+	struct wf_worker *w = self_worker;
+
+	if (WF_LIKELY(w != NULL)) {
+		WF_ADD_OWN(&w->ops, n);
+		wf_worker_live_add(w, n);
+	} else {
+		atomic_fetch_add_explicit(&wf_rt->ops, n, memory_order_relaxed);
+		wf_live_add(n);
+	}
 }
 
 void wf_live_add(int n)
@@ -121,8 +123,7 @@ void wf_live_add(int n)
 			wf_runtime_look_again(wf_rt);
 		return;
 	}
-	wf_worker_unpark(w);
-	atomic_store_explicit(&w->live, WF_LOAD(&w->live) + n, memory_order_release);
+	wf_worker_live_add(w, n);
 }
 
 /* Running */
@@ -269,15 +270,19 @@ static void run_timers(struct wf_worker *w)
 		WF_ADD_OWN(&w->counters.timers_fired, wf_timers_run(w, w, now));
 }
 
-/* While there is work: the kernel gets a look every few turns, and soon even
- * when turns are long. */
-static void poll_if_due(struct wf_worker *w, unsigned *turns, uint64_t poll_ticks)
+/* While there is work: timers and the kernel get a look now and then. Where much is
+ * queued they wait longer: what they bring would stand behind it, and be out of the
+ * cache again when its turn comes. */
+static void poll_if_due(struct wf_worker *w, uint64_t poll_ticks)
 {
+	uint64_t since;
+
 	if (WF_UNLIKELY(stopping(w)))
 		return; /* in a forked child there may be no kernel to look at */
-	if (++*turns < WF_TURNS_PER_POLL && wf_ticks() - w->last_poll < poll_ticks)
+	since = wf_ticks() - w->last_poll;
+	if (since < poll_ticks ||
+	    (since < PATIENCE * poll_ticks && WF_LOAD(&w->queue.colors) >= WF_PLENTY))
 		return;
-	*turns = 0;
 	run_timers(w);
 	serve_stuck(w);
 	poll_kernel(w, 0);
@@ -306,9 +311,9 @@ static void tell_watcher(struct wf_worker *w)
 		wf_watch_wake(runtime(w));
 }
 
-void wf_worker_unpark(struct wf_worker *w)
+void wf_worker_get_up(struct wf_worker *w)
 {
-	if (WF_UNLIKELY(rouse(w)))
+	if (rouse(w))
 		tell_watcher(w);
 	/* Another may be at it, and w awake for a reason of its own: while w counts
 	 * as asleep it must not work, or the run could end under its hands. */
@@ -479,7 +484,6 @@ static bool find_work(struct wf_worker *w)
 static void loop(struct wf_worker *w)
 {
 	uint64_t poll_ticks = wf_ns_to_ticks(POLL_EVERY_NS);
-	unsigned turns = 0;
 
 	read_clocks(w);
 	w->last_poll = w->clock_ticks;
@@ -490,7 +494,7 @@ static void loop(struct wf_worker *w)
 		}
 		pass_on_search(w);
 		turn(w);
-		poll_if_due(w, &turns, poll_ticks);
+		poll_if_due(w, poll_ticks);
 	}
 	stop_searching(w);
 }
