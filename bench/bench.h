@@ -187,5 +187,15 @@ int bench_echo_callbacks(void);
 int bench_idle(void);
 int bench_overload(void);
 int bench_stall(void);
+int bench_switch(void);
+int bench_spawn_join(void);
+int bench_mutex(void);
+int bench_channel(void);
+int bench_producer_consumer(void);
+int bench_pipes(void);
+int bench_disk(void);
+int bench_parked(void);
+int bench_skynet(void);
+int bench_echo_threads(void);
 
 #endif

@@ -2,6 +2,7 @@
 #include "client.h"
 
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -16,16 +17,21 @@
 
 struct conn {
 	int fd;
-	int got; /* bytes of the answer */
+	int got;   /* bytes of the answer */
+	bool slow; /* it sends halves of messages */
 	uint64_t sent_at;
+	struct conn *next; /* in the queue of those that pause */
+	uint64_t due;
 };
 
 static struct {
 	struct conn *conns;
 	int epoll;
 	uint64_t answers;
-	uint64_t histogram[BUCKETS];
+	uint64_t histogram[2][BUCKETS]; /* fast and slow */
 	char message[CLIENT_MESSAGE];
+	/* All pauses are equal, so the first to begin is the first to end. */
+	struct conn *pausing, **pausing_last;
 } t;
 
 static int bucket_of(uint64_t ns)
@@ -35,21 +41,21 @@ static int bucket_of(uint64_t ns)
 	return power * FINE + (int)(ns >> power);
 }
 
-static double percentile(double part)
+static double percentile(const uint64_t *histogram, double part)
 {
 	uint64_t sum = 0, all = 0;
 
 	for (int i = 0; i < BUCKETS; i++)
-		all += t.histogram[i];
-	for (int i = 0; i < BUCKETS; i++) {
-		sum += t.histogram[i];
+		all += histogram[i];
+	for (int i = 0; i < BUCKETS && all > 0; i++) {
+		sum += histogram[i];
 		if ((double)sum >= part * (double)all) {
 			int power = i < 2 * FINE ? 0 : i / FINE - 1;
 
 			return (double)((uint64_t)(i - power * FINE) << power);
 		}
 	}
-	return 0;
+	return NAN;
 }
 
 static int connect_one(int port)
@@ -73,12 +79,47 @@ static int connect_one(int port)
 	return fd;
 }
 
+static int send_bytes(struct conn *c, size_t len)
+{
+	c->sent_at = bench_now();
+	if (send(c->fd, t.message, len, MSG_NOSIGNAL) != (ssize_t)len)
+		return bench_fail("send: %s", strerror(errno));
+	return 0;
+}
+
 static int send_one(struct conn *c)
 {
 	c->got = 0;
-	c->sent_at = bench_now();
-	if (send(c->fd, t.message, sizeof t.message, MSG_NOSIGNAL) != (ssize_t)sizeof t.message)
-		return bench_fail("send: %s", strerror(errno));
+	return send_bytes(c, sizeof t.message);
+}
+
+static void pause_for(struct conn *c, uint64_t due)
+{
+	c->next = NULL;
+	c->due = due;
+	*t.pausing_last = c;
+	t.pausing_last = &c->next;
+}
+
+/* Sends the halves that are due. Whoever has the echo of the first half sends the
+ * second; whoever has all begins again. */
+static int end_pauses(void)
+{
+	uint64_t now = bench_now();
+
+	while (t.pausing != NULL && t.pausing->due <= now) {
+		struct conn *c = t.pausing;
+		int err;
+
+		t.pausing = c->next;
+		if (t.pausing == NULL)
+			t.pausing_last = &t.pausing;
+		if (c->got == CLIENT_MESSAGE)
+			c->got = 0;
+		err = send_bytes(c, CLIENT_MESSAGE / 2);
+		if (err < 0)
+			return err;
+	}
 	return 0;
 }
 
@@ -92,11 +133,13 @@ static int receive(struct conn *c)
 	if (n <= 0)
 		return bench_fail("the server closed a connection");
 	c->got += (int)n;
+	if (c->slow && c->got % (CLIENT_MESSAGE / 2) == 0)
+		pause_for(c, bench_now() + (uint64_t)(CLIENT_PAUSE_S * 1e9));
 	if (c->got < CLIENT_MESSAGE)
 		return 0;
 	t.answers++;
-	t.histogram[bucket_of(bench_now() - c->sent_at)]++;
-	return send_one(c);
+	t.histogram[c->slow][bucket_of(bench_now() - c->sent_at)]++;
+	return c->slow ? 0 : send_one(c);
 }
 
 static int connect_all(const struct server *server, int count)
@@ -105,6 +148,7 @@ static int connect_all(const struct server *server, int count)
 	t.conns = calloc((size_t)count, sizeof *t.conns);
 	if (t.epoll < 0 || t.conns == NULL)
 		return -ENOMEM;
+	t.pausing_last = &t.pausing;
 	memset(t.message, 'w', sizeof t.message);
 	for (int i = 0; i < count; i++) {
 		struct conn *c = &t.conns[i];
@@ -124,8 +168,11 @@ static int turn(uint64_t end)
 	struct epoll_event events[256];
 
 	while (bench_now() < end) {
-		int n = epoll_wait(t.epoll, events, BENCH_COUNT(events), 100);
+		int n = epoll_wait(t.epoll, events, BENCH_COUNT(events), t.pausing ? 1 : 100);
+		int err = end_pauses();
 
+		if (err < 0)
+			return err;
 		for (int i = 0; i < n; i++) {
 			int result = receive(events[i].data.ptr);
 
@@ -136,6 +183,22 @@ static int turn(uint64_t end)
 	return 0;
 }
 
+/* The slow ones come in a steady stream, not all at once. */
+static int begin_all(const struct client_load *load)
+{
+	uint64_t now = bench_now();
+	int err = 0;
+
+	for (int i = 0; i < load->slow; i++) {
+		t.conns[i].slow = true;
+		pause_for(&t.conns[i],
+			  now + (uint64_t)(CLIENT_PAUSE_S * 1e9 * (double)i / load->slow));
+	}
+	for (int i = load->slow; i < load->connections && err == 0; i++)
+		err = send_one(&t.conns[i]);
+	return err;
+}
+
 int client_run(const struct server *server, const struct client_load *load,
 	       struct client_result *result)
 {
@@ -143,8 +206,8 @@ int client_run(const struct server *server, const struct client_load *load,
 	uint64_t start;
 	double cpu, seconds;
 
-	for (int i = 0; i < load->connections && err == 0; i++)
-		err = send_one(&t.conns[i]);
+	if (err == 0)
+		err = begin_all(load);
 	if (err == 0)
 		err = turn(bench_now() + (uint64_t)(load->warm_s * 1e9));
 	if (err < 0)
@@ -161,8 +224,9 @@ int client_run(const struct server *server, const struct client_load *load,
 	if (t.answers == 0)
 		return bench_fail("the server answered nothing");
 	result->requests_per_s = (double)t.answers / seconds;
-	result->p50_us = percentile(0.5) / 1e3;
-	result->p99_us = percentile(0.99) / 1e3;
+	result->p50_us = percentile(t.histogram[0], 0.5) / 1e3;
+	result->p99_us = percentile(t.histogram[0], 0.99) / 1e3;
+	result->slow_p99_us = percentile(t.histogram[1], 0.99) / 1e3;
 	result->cpu_us = cpu / (double)t.answers / 1e3;
 	return 0;
 }

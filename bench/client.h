@@ -6,15 +6,21 @@
 
 #define CLIENT_MESSAGE 64
 
+/* A slow connection sends a message in two halves, with a pause in between, and
+ * pauses again when it was answered. */
+#define CLIENT_PAUSE_S 1.0
+
 struct client_load {
 	int connections;
+	int slow; /* of them */
 	double warm_s, seconds;
 };
 
 struct client_result {
 	double requests_per_s;
 	double p50_us, p99_us;
-	double cpu_us; /* of the server, a request */
+	double slow_p99_us; /* from the second half to its echo; NAN: there was none */
+	double cpu_us;      /* of the server, a request */
 };
 
 /* Loads the server for a while, from the calling thread. Returns 0 or -Exxx. */

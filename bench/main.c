@@ -32,6 +32,19 @@ static const struct {
 	{ "overload", bench_overload, true,
 	  "how many requests are answered in time when three times too many come" },
 	{ "stall", bench_stall, false, "how the other workers go on while one is blocked" },
+	{ "switch", bench_switch, false, "the cost of a switch between threads" },
+	{ "spawn", bench_spawn_join, false, "the cost of starting and joining a thread" },
+	{ "mutex", bench_mutex, false, "the cost of locking and unlocking a mutex" },
+	{ "channel", bench_channel, false, "the cost of a message, also between cores" },
+	{ "producer-consumer", bench_producer_consumer, false,
+	  "2 to 1,000,000 threads at one buffer (Capriccio, figure 1)" },
+	{ "pipes", bench_pipes, true, "tokens passed over pipes (Capriccio, figure 2)" },
+	{ "disk", bench_disk, true,
+	  "random reads from the disk and from the page cache (Capriccio, figures 3 and 4)" },
+	{ "parked", bench_parked, false, "the cost of 1,000,000 threads that wait" },
+	{ "skynet", bench_skynet, false, "a tree of 1,111,111 threads" },
+	{ "echo-threads", bench_echo_threads, true,
+	  "a thread-per-connection echo server with 20,000 connections, half of them slow" },
 };
 
 static const char usage[] =
@@ -43,8 +56,8 @@ static const char usage[] =
 	"  NAME           a benchmark of --list, or 'all'\n"
 	"  --list         print the names of the benchmarks and what they measure\n"
 	"  --json         one JSON object a line, for programs\n"
-	"  --seconds N    how long each measurement runs (not for post, timers, stall and\n"
-	"                 sim-..., which have a fixed amount of work)\n"
+	"  --seconds N    how long each measurement runs, where time bounds it; most have\n"
+	"                 a fixed amount of work, and say so\n"
 	"  --repeats N    measurements of each contender (1 to 100)\n"
 	"  --help         print this\n"
 	"\n"

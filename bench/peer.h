@@ -18,6 +18,7 @@ struct echo_server {
 	int timers;                    /* timers an hour away, started beside */
 	const char *io;                /* weft only: backend */
 	bool watches;                  /* weft only: readiness, not operations */
+	bool threads;                  /* weft only: a thread for each connection */
 };
 
 struct peer {

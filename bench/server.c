@@ -186,6 +186,8 @@ void server_weft(const void *echo_server)
 	server.settings = echo_server;
 	opt.workers = server.settings->loops;
 	opt.io = server.settings->io;
+	if (server.settings->threads)
+		_exit(-weft_run(server_threads_app, (void *)(uintptr_t)echo_server, &opt));
 	_exit(-weft_run(app, NULL, &opt));
 }
 

@@ -8,6 +8,9 @@
  * is killed. */
 void server_weft(const void *echo_server);
 
+/* The same with a thread for each connection: what weft_run runs then. */
+int server_threads_app(void *echo_server);
+
 /* Adds a row for a server of Weft on the backend `io`, or says that this system
  * does not have it. */
 struct bench_row *server_add_weft(const char *label, const char *io, bench_measure *fn,

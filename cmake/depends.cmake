@@ -1,10 +1,11 @@
-# What Weft uses if it is there. Sets WEFT_HAVE_URING, WEFT_HAVE_CARES and
-# WEFT_HAVE_SDT; AUTO takes what it finds, ON insists, OFF does not look.
+# What Weft uses if it is there. Sets WEFT_HAVE_URING, WEFT_HAVE_CARES,
+# WEFT_HAVE_SDT and WEFT_HAVE_VALGRIND; AUTO takes what it finds, ON insists,
+# OFF does not look.
 include(CheckIncludeFile)
 find_package(Threads REQUIRED)
 find_package(PkgConfig)
 
-foreach(option WEFT_URING WEFT_CARES WEFT_SDT)
+foreach(option WEFT_URING WEFT_CARES WEFT_SDT WEFT_VALGRIND)
 	if(NOT ${option} MATCHES "^(AUTO|ON|OFF)$")
 		message(FATAL_ERROR "${option} must be AUTO, ON or OFF, not ${${option}}")
 	endif()
@@ -27,14 +28,21 @@ endfunction()
 weft_optional(URING liburing)
 weft_optional(CARES libcares)
 
-set(WEFT_HAVE_SDT OFF)
-if(NOT WEFT_SDT STREQUAL "OFF")
-	check_include_file(sys/sdt.h WEFT_SDT_HEADER)
-	if(WEFT_SDT_HEADER)
-		set(WEFT_HAVE_SDT ON)
-	elseif(WEFT_SDT STREQUAL "ON")
-		message(FATAL_ERROR "WEFT_SDT=ON, but there is no sys/sdt.h")
+# For what is only a header.
+function(weft_optional_header name header)
+	set(found OFF)
+	if(NOT WEFT_${name} STREQUAL "OFF")
+		check_include_file(${header} WEFT_${name}_HEADER)
+		if(WEFT_${name}_HEADER)
+			set(found ON)
+		elseif(WEFT_${name} STREQUAL "ON")
+			message(FATAL_ERROR "WEFT_${name}=ON, but there is no ${header}")
+		endif()
 	endif()
-endif()
+	set(WEFT_HAVE_${name} ${found} PARENT_SCOPE)
+endfunction()
+
+weft_optional_header(SDT sys/sdt.h)
+weft_optional_header(VALGRIND valgrind/valgrind.h)
 message(STATUS "Weft ${PROJECT_VERSION}: io_uring ${WEFT_HAVE_URING}, "
-	"c-ares ${WEFT_HAVE_CARES}, probes ${WEFT_HAVE_SDT}")
+	"c-ares ${WEFT_HAVE_CARES}, probes ${WEFT_HAVE_SDT}, valgrind ${WEFT_HAVE_VALGRIND}")

@@ -12,8 +12,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 check_pie_supported()
 
-# The empty value lets a file say `#define _GNU_SOURCE` for itself as well.
-add_compile_definitions(_GNU_SOURCE=)
+# The empty value lets a file say `#define _GNU_SOURCE` for itself as well. C++ has it.
+add_compile_definitions($<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=>)
 
 add_compile_options(
 	$<$<COMPILE_LANGUAGE:C>:-Wall>

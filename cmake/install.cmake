@@ -7,6 +7,10 @@ install(TARGETS weft_static weft_shared EXPORT WeftTargets
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/weft
 	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
+# For gdb: `source` it.
+install(FILES ${PROJECT_SOURCE_DIR}/tools/weft-gdb.py
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+
 # For pkg-config.
 set(WEFT_PC_REQUIRES "")
 if(WEFT_HAVE_URING)

@@ -19,7 +19,8 @@ target_compile_definitions(weft_settings INTERFACE
 	$<$<BOOL:${WEFT_TINY}>:WEFT_TINY>
 	$<$<BOOL:${WEFT_HAVE_URING}>:WEFT_HAVE_URING>
 	$<$<BOOL:${WEFT_HAVE_CARES}>:WEFT_HAVE_CARES>
-	$<$<BOOL:${WEFT_HAVE_SDT}>:WEFT_HAVE_SDT>)
+	$<$<BOOL:${WEFT_HAVE_SDT}>:WEFT_HAVE_SDT>
+	$<$<BOOL:${WEFT_HAVE_VALGRIND}>:WEFT_HAVE_VALGRIND>)
 
 function(weft_library target kind)
 	add_library(${target} ${kind} ${WEFT_SOURCES})

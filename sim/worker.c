@@ -23,6 +23,7 @@ static void run_event(struct sim *sim, struct sim_core *core, struct sim_event *
 	sim_check_begin(sim, core, e);
 	e->ev.state_ = 0;
 	WF_ADD_OWN(&w->counters.run, 1u);
+	WF_ADD_OWN(&w->beat, 1u);
 	sim_spend(sim, COST_EVENT);
 	if (e->from != core->id)
 		sim_spend(sim, LINES_EVENT * sim_fetch(sim, e->from, core->id));

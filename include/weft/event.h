@@ -119,7 +119,7 @@ WEFT_API int weft_post_shared_at(weft_color color, weft_fn *fn, void *arg, const
 WEFT_API weft_color weft_color_new(void);
 WEFT_API weft_color weft_color_new_in(int color_class);
 
-/* Tells the color of the handler that runs.
+/* Tells the color of the handler or thread that runs.
  *
  * Context:  any thread.
  * Returns:  the color, or WEFT_MAIN outside handlers

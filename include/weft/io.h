@@ -97,6 +97,7 @@ typedef struct weft_op {
 			size_t len, warm;
 		} file_;
 		bool data_only_;
+		int events_;
 	} u_;
 	size_t done_;
 	struct weft_op *next_, *prev_;
@@ -224,6 +225,15 @@ WEFT_API int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, si
 #define weft_op_sendfile(op, fd, in, offset, len) \
 	weft_op_sendfile_at(op, fd, in, offset, len, WEFT_HERE)
 
+/* Waits until fd is ready for one of `events` (as of poll(2): POLLIN, say), has failed or
+ * was hung up. The result is what poll(2) would have put into revents. It stands
+ * in nobody's way: any number of these, and others, may be under way on fd.
+ *
+ * Borrows, Context, Misuse, Returns: as weft_op_read
+ */
+WEFT_API int weft_op_poll_at(weft_op *op, int fd, int events, const char *where);
+#define weft_op_poll(op, fd, events) weft_op_poll_at(op, fd, events, WEFT_HERE)
+
 /* Asks for an end of an operation. Exact: done is called in any case, once; its
  * result tells what happened, or is -ECANCELED if nothing did. No byte, no
  * connection and no file is lost between the two.
@@ -247,14 +257,47 @@ WEFT_API int weft_op_cancel(weft_op *op);
  */
 WEFT_API int weft_fd_close(int fd);
 
-/* Makes a listening TCP socket for "host:port", "[::1]:port" or ":port"; the
- * address is numeric, and none means every IPv4 address of the machine. Options of the socket: close-on-exec, non-blocking,
- * SO_REUSEADDR, a full backlog.
+/* Tells Weft that fd, from now on, is closed only by Weft (weft_fd_close, weft_op_close,
+ * weft_close), and that nobody changes its O_NONBLOCK. What Weft itself made, by
+ * accepting, connecting, opening or weft_pipe, needs no telling. It makes waiting
+ * cheaper: of any other descriptor the kernel is asked, at each wait, whether the
+ * number still means the same.
  *
  * Context:  any thread.
- * Returns:  the descriptor, -EINVAL if the address cannot be read, or the error
- *           of socket(2), bind(2) or listen(2)
+ * Returns:  0
+ *           -EBADF      not a descriptor, or one that is being closed
+ *           -ENOMEM, -ESHUTDOWN
  */
+WEFT_API int weft_fd_adopt(int fd);
+
+/* Makes a pipe: what is written to fd[1] can be read from fd[0]. Both ends are
+ * close-on-exec and non-blocking, and adopted as by weft_fd_adopt.
+ *
+ * Context:  any thread.
+ * Returns:  0
+ *           -EMFILE, -ENFILE, -ENOMEM, -ESHUTDOWN
+ */
+WEFT_API int weft_pipe(int fd[2]);
+
+/* How a listening socket shall be. All zeros is a good choice. */
+typedef struct weft_listen_options {
+	int backlog;     /* connections that may wait to be accepted; 0: as many as may be */
+	bool reuse_port; /* several sockets may listen at this address (SO_REUSEPORT) */
+	bool only_ipv6;  /* "[::]:80" does not take IPv4 connections too */
+	uint64_t reserved[4];
+} weft_listen_options;
+
+/* Makes a listening TCP socket for "host:port", "[::1]:port" or ":port"; the
+ * address is numeric, and none means every IPv4 address of the machine. Options of
+ * the socket: close-on-exec, non-blocking, SO_REUSEADDR, a full backlog; and what
+ * `opt` says, if it is not NULL. weft_listen_on is weft_listen without options.
+ *
+ * Borrows:  address and opt, only during the call.
+ * Context:  any thread.
+ * Returns:  the descriptor, -EINVAL if the address cannot be read, or the error
+ *           of socket(2), setsockopt(2), bind(2) or listen(2)
+ */
+WEFT_API int weft_listen(const char *address, const weft_listen_options *opt);
 WEFT_API int weft_listen_on(const char *address);
 
 /* Signals */

@@ -49,6 +49,15 @@ typedef struct weft_stats_all {
 	uint64_t offload_run;
 	uint32_t offload_threads;
 	uint32_t offload_queued;
+	uint64_t threads;         /* that have started and not ended */
+	uint64_t threads_started; /* since weft_run began */
+	uint64_t stacks;          /* that exist: in use, or kept for the next threads */
+	uint64_t stacks_used;     /* of threads that live, or wait to be joined */
+	uint64_t stack_room;      /* bytes that a stack of the usual size offers */
+	/* Bytes of stack, in whole pages, that the deepest thread used: of those that
+	 * were looked at. weft_stats looks at 64 stacks at a time, the next ones with
+	 * each call; besides, some threads are looked at when they end. */
+	uint64_t stack_most;
 } weft_stats_all;
 
 /* Reads the counters: the whole and up to `max` workers, spares behind the
@@ -62,7 +71,8 @@ WEFT_API int weft_stats(weft_stats_all *all, weft_worker_stats *workers, int max
 
 /* Writes what is going on to a descriptor, as text for people: each worker,
  * its counters, what it runs now (and, once the watcher has noticed, for how
- * long), handlers and their times.
+ * long), handlers and their times, threads (the first 100) with what they wait
+ * for and their stacks.
  *
  * Context:  any thread.
  * Returns:  0, the error of write(2), -ENOMEM or -ESHUTDOWN

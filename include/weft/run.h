@@ -34,7 +34,8 @@ typedef struct weft_options {
 	/* Most kernel threads that the offload pool may use. 0: 64.
 	 * WEFT_OFFLOAD_MAX */
 	int offload_max;
-	/* Stack size of threads, in bytes. 0: 256 KiB. WEFT_STACK_SIZE */
+	/* Bytes of stack that a thread may use. 0: 184 KiB, which with guard and record
+	 * takes 256 KiB of address space. WEFT_STACK_SIZE */
 	size_t stack_size;
 	/* Most colors that may have work queued at one time. 0: as many as memory
 	 * holds. WEFT_MAX_COLORS */
@@ -51,10 +52,10 @@ typedef struct weft_options {
 	uint64_t reserved[8];
 } weft_options;
 
-/* Runs `fn(arg)` as an event of color 0, then everything that came of it, on
- * all workers. Returns when nothing is left that could make work (no event
- * queued, no timer, operation, watch or hold), or after weft_stop. Everything
- * is freed by then. The calling thread is the first worker.
+/* Runs `fn(arg)` as a thread of color WEFT_MAIN, then everything that came of it, on
+ * all workers. Returns when nothing is left that could make work (no event queued,
+ * no thread running, no timer, operation, watch or hold), or after weft_stop.
+ * Everything is freed by then. The calling thread is the first worker.
  *
  * Borrows:  opt, until the call returns. NULL means all zeros.
  * Context:  any thread that is not a worker.
@@ -62,7 +63,8 @@ typedef struct weft_options {
  * Returns:  what fn returned, if that is 0 or more or an error of its own
  *           -EINVAL     a setting is wrong; the report says which and why
  *           -EBUSY      a runtime is running already
- *           -EDEADLK    called from a handler
+ *           -EDEADLK    called from a handler; or fn waits, and so do all other threads,
+ *                       and nothing is left that could wake one (the report says who)
  *           -ENOMEM, -EMFILE, -EAGAIN   memory, descriptors or threads ran out
  *           -ESHUTDOWN  in a forked child that returned from a handler: nothing was
  *                       freed, and its workers are gone; it may call weft_run anew
@@ -72,7 +74,9 @@ WEFT_API int weft_run_at(int (*fn)(void *arg), void *arg, const weft_options *op
 #define weft_run(fn, arg, opt) weft_run_at(fn, arg, opt, WEFT_HERE)
 
 /* Asks the runtime to end: events that run now finish, queued ones are not
- * run, and weft_run returns. Posting gives -ESHUTDOWN from now on.
+ * run, and weft_run returns. Posting gives -ESHUTDOWN from now on. A thread that
+ * runs goes on until it waits or ends; threads that wait are discarded where they
+ * stand, without cleanups or destructors.
  *
  * Context:  any thread, and signal handlers.
  * Returns:  0

@@ -8,10 +8,14 @@
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
+#include <weft/blocking.h>
+#include <weft/channel.h>
 #include <weft/event.h>
 #include <weft/io.h>
 #include <weft/observe.h>
 #include <weft/run.h>
+#include <weft/sync.h>
+#include <weft/thread.h>
 #include <weft/time.h>
 
 #endif

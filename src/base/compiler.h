@@ -9,6 +9,7 @@
 
 #define WF_LIKELY(x) __builtin_expect(!!(x), 1)
 #define WF_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define WF_INLINE inline __attribute__((always_inline))
 #define WF_NOINLINE __attribute__((noinline))
 #define WF_COLD __attribute__((cold, noinline))
 #define WF_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -19,6 +20,21 @@
 
 #define WF_CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 #define WF_COUNT(array) (sizeof(array) / sizeof *(array))
+
+#define WF_NO_TSAN __attribute__((no_sanitize("thread")))
+
+/* Which sanitizer looks on. */
+#if defined(__SANITIZE_ADDRESS__)
+#define WF_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define WF_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WF_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define WF_TSAN 1
+#endif
+#endif
 
 /* clang's -Wthread-safety reads these; gcc does not know them. */
 #ifdef __clang__

@@ -17,7 +17,9 @@ enum wf_rank {
 	WF_RANK_WHEEL,    /* scheduler: one worker's timers */
 	WF_RANK_COLOR,    /* scheduler: one bucket of the color table */
 	WF_RANK_RUNQ,     /* scheduler: one worker's queue of colors */
-	WF_RANK_POOL,     /* scheduler: shared stock of color and event records */
+	WF_RANK_CARVE,    /* platform: making stacks */
+	WF_RANK_POOL,     /* shared stock of records of colors and events, of stacks */
+	WF_RANK_HELD,     /* threads: which thread holds which lock (debug builds) */
 	WF_RANKS,
 };
 

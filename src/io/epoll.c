@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -24,13 +25,27 @@
 #include "io/backend.h"
 #include "scheduler/scheduler.h"
 
-enum { EVENTS = WF_POLL_BATCH, CHECKS = WF_POLL_BATCH, AWAY_MAX = 4 };
+enum {
+	EVENTS = WF_POLL_BATCH,
+	CHECKS = WF_POLL_BATCH,
+	AWAY_MAX = 4,
+	VAIN_MAX = 63,
+	PART = WF_POLL_PART
+};
 
 #define WAKE UINT64_MAX
 
 struct epoll_poller {
 	struct wf_poller base;
 	int fd;
+	/* The owner's: looks without a wait that found nothing, and how many of them
+	 * were left out since. */
+	uint8_t vain, spared;
+	/* What the kernel told and nobody has seen to yet: told[taken .. count]. The
+	 * owner puts in, others take from it if the owner is stuck. */
+	struct wf_lock lock;
+	int count, taken;
+	struct epoll_event told[EVENTS];
 };
 
 static struct epoll_poller *of(struct wf_poller *p)
@@ -43,7 +58,7 @@ static struct epoll_poller *of(struct wf_poller *p)
 static int control(int home, int what, struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	struct epoll_event ev = {
-		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET,
+		.events = f->level ? EPOLLIN : EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET,
 		.data.u64 = (uint64_t)f->life << 32 | (uint32_t)f->fd,
 	};
 	struct wf_poller *p = wf_poller_of(home);
@@ -85,6 +100,41 @@ static void used_from(struct wf_fd *f, int id) WF_REQUIRES(f->lock)
 		f->home = (uint16_t)id;
 	if (f->registered && f->home == id)
 		(void)control(old, EPOLL_CTL_DEL, f);
+}
+
+/* By level. Who reads exactly what somebody writes, as messages of a fixed size are
+ * read, finds nothing at every second try: a full read does not tell whether there
+ * is more. So after some useless tries in a row epoll is asked to tell by level, and
+ * no try is made before it does. As soon as it tells of what nobody waits for, or
+ * something else is waited for, edges are back. */
+
+enum { LEVEL_MISSES = 7, FICKLE_MAX = 8 };
+
+static void by_level(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	f->level = true;
+	f->misses = 0;
+	if (control(f->home, EPOLL_CTL_MOD, f) != 0)
+		f->level = false;
+}
+
+static bool suits_level(const struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	return f->sure && !f->level && f->fickle < FICKLE_MAX && f->dir[WF_OUT].head == NULL &&
+	       f->watch[WF_IN] == NULL && f->watch[WF_OUT] == NULL && f->loose == NULL;
+}
+
+/* It is told of again, by an edge, if it is ready. If it fails all is as before. */
+static WF_COLD int by_edge(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	int err;
+
+	f->level = false;
+	err = control(f->home, EPOLL_CTL_MOD, f);
+	f->level = err < 0;
+	f->fickle += err == 0;
+	f->dir[WF_IN].ready = true;
+	return err;
 }
 
 /* Operations */
@@ -163,8 +213,14 @@ static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *a
 	t = attempt(f, op);
 	n = t.n;
 	stale = op->flags_ & WF_OP_STALE; /* then the direction is another life's */
+	if (d == WF_IN && !(op->flags_ & WF_OP_LIVE)) {
+		if (n == -EAGAIN)
+			wf_fd_missed(f);
+		else
+			f->misses = 0;
+	}
 	if (n != -EAGAIN && !stale)
-		dir->ready |= t.more || f->doubtful;
+		dir->ready |= (t.more || f->doubtful) && !(f->level && n > 0);
 	if (op->flags_ & WF_OP_CANCEL && (n == -EAGAIN || n == WF_TRY_OFFLOAD || n == WF_TRY_PAUSE))
 		n = -ECANCELED;
 	if (n == WF_TRY_OFFLOAD)
@@ -197,15 +253,22 @@ static void advance(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(
 {
 	struct wf_dir *dir = &f->dir[d];
 	weft_op *op;
+	int err;
 
 	while ((op = dir->head) != NULL && !(op->flags_ & WF_OP_BUSY)) {
 		if (dir->ready || wf_op_impatient(op)) {
 			advance_head(f, d, op, after);
 		} else if (!f->registered) {
 			register_for(f, op, after);
+		} else if (WF_UNLIKELY(f->level && d == WF_OUT)) {
+			err = by_edge(f);
+			if (err < 0)
+				wf_op_finish(f, op, err, after);
 		} else {
 			if (WF_UNLIKELY(!f->sure) && !(op->flags_ & WF_OP_LIVE))
 				make_sure(f, d, after);
+			if (WF_UNLIKELY(f->misses >= LEVEL_MISSES) && suits_level(f))
+				by_level(f);
 			wf_op_live(op);
 			return;
 		}
@@ -225,9 +288,58 @@ static WF_NOINLINE void begin_loose(struct wf_fd *f, weft_op *op, struct wf_afte
 		wf_op_finish(f, op, n, after);
 }
 
+/* Waiting for readiness. Looked at with the lock held, so that no edge comes
+ * between a look and the end of it. */
+
+static int64_t ready_for(const weft_op *op)
+{
+	struct pollfd ask = { .fd = op->fd, .events = (short)op->u_.events_ };
+	int n = WF_FAULT(ENOMEM);
+
+	while (n == 0 && (n = poll(&ask, 1, 0)) < 0 && errno == EINTR)
+		n = 0;
+	if (n <= 0)
+		return n == 0 ? -EAGAIN : -ENOMEM;
+	return ask.revents & POLLNVAL ? -EBADF : ask.revents;
+}
+
+static void look_for(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	int64_t n = ready_for(op);
+
+	if (n != -EAGAIN)
+		wf_op_finish(f, op, n, after);
+}
+
+static void begin_await(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	int err = f->level ? by_edge(f) : 0;
+
+	if (err == 0)
+		err = f->registered && f->sure ? -EEXIST : add(f);
+	wf_op_live(op);
+	if (err < 0 && err != -EEXIST && err != -EPERM)
+		wf_op_finish(f, op, err, after);
+	else
+		look_for(f, op, after);
+}
+
+static void await_edge(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	weft_op *op, *next;
+
+	for (op = f->loose; op != NULL; op = next) {
+		next = op->next_;
+		if (op->kind_ == WF_OP_AWAIT && !(op->flags_ & WF_OP_BUSY))
+			look_for(f, op, after);
+	}
+}
+
 static void begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
 {
-	if (op->flags_ & WF_OP_LOOSE)
+	if (op->kind_ == WF_OP_AWAIT)
+		begin_await(f, op, after);
+	else if (op->flags_ & WF_OP_LOOSE)
 		begin_loose(f, op, after);
 	else
 		advance(f, wf_op_dir(op), after);
@@ -271,8 +383,10 @@ static void cancel(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQU
  * the number has come back. */
 static int watchable(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock)
 {
-	int err;
+	int err = f->level ? by_edge(f) : 0;
 
+	if (err < 0)
+		return err;
 	if (!f->registered)
 		return add(f);
 	err = control(f->home, EPOLL_CTL_ADD, f);
@@ -360,6 +474,8 @@ static void edge_for(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES
 		wf_watch_fired(f, w);
 	if (f->dir[d].head != NULL)
 		advance(f, d, after);
+	else if (WF_UNLIKELY(f->level))
+		(void)by_edge(f); /* or the next time */
 }
 
 static void edge(uint64_t data, uint32_t events)
@@ -377,6 +493,7 @@ static void edge(uint64_t data, uint32_t events)
 			edge_for(f, WF_IN, &after);
 		if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
 			edge_for(f, WF_OUT, &after);
+		await_edge(f, &after);
 	}
 	wf_lock_give(&f->lock);
 	wf_after(&after);
@@ -403,14 +520,12 @@ static int wait_events(int fd, struct epoll_event *events, int64_t wait_ns)
 	return epoll_wait(fd, events, EVENTS, (int)((wait_ns + 999999) / 1000000));
 }
 
-/* No more than a batch: what it brings is run before it leaves the cache. */
-static int look(struct epoll_poller *p, int64_t wait_ns)
+static int see_to(const struct epoll_event *events, int n)
 {
-	struct epoll_event events[EVENTS];
-	int n = wait_events(p->fd, events, wait_ns);
 	int delivered = 0;
 
 	for (int i = 0; i < n; i++) {
+		/* cppcheck-suppress uninitvar ; the kernel has filled in the first n */
 		if (events[i].data.u64 == WAKE)
 			continue;
 		edge(events[i].data.u64, events[i].events);
@@ -419,14 +534,73 @@ static int look(struct epoll_poller *p, int64_t wait_ns)
 	return delivered;
 }
 
-static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
+/* A part of what the kernel told: what that brings is run before it, the socket in
+ * the kernel too, leaves the cache. Sets *any if there was something left. */
+static int see_to_some(struct epoll_poller *p, bool *any)
+{
+	struct epoll_event events[PART];
+	int n = 0;
+
+	wf_lock_take(&p->lock);
+	while (n < PART && p->taken < p->count)
+		events[n++] = p->told[p->taken++];
+	wf_lock_give(&p->lock);
+	*any = n > 0;
+	return see_to(events, n);
+}
+
+/* Sets *any if the kernel told something, be it only that somebody woke us. */
+static int look(struct epoll_poller *p, int64_t wait_ns, bool *any)
+{
+	struct epoll_event events[EVENTS];
+	int n = wait_events(p->fd, events, wait_ns);
+	int part = n < PART ? n : PART;
+
+	*any = n > 0;
+	if (n > part) {
+		wf_lock_take(&p->lock);
+		memcpy(p->told, events + part, (size_t)(n - part) * sizeof *events);
+		p->taken = 0;
+		p->count = n - part;
+		wf_lock_give(&p->lock);
+	}
+	return see_to(events, part);
+}
+
+/* A wait that ends at once costs more than a look, by half if it has a limit: the
+ * kernel prepares a timer. So first a look, unless looks tend to be in vain. */
+static int look_first(struct epoll_poller *p, bool *any)
 {
 	int n;
 
+	if (p->spared < p->vain) {
+		p->spared++;
+		return 0;
+	}
+	p->spared = 0;
+	n = look(p, 0, any);
+	if (*any)
+		p->vain = 0;
+	else
+		p->vain = p->vain < VAIN_MAX ? (uint8_t)(2 * p->vain + 1) : VAIN_MAX;
+	return n;
+}
+
+static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
+{
+	bool any;
+	int n;
+
+	n = see_to_some(of(p), &any);
+	if (any)
+		return n;
 	/* What was delivered is to be run before this worker sleeps. */
 	if (check_handed(p) || (wait_ns != 0 && wf_poller_woken(p)))
 		wait_ns = 0;
-	n = look(of(p), wait_ns);
+	if (wait_ns > 0)
+		n = look_first(of(p), &any);
+	if (!any)
+		n = look(of(p), wait_ns, &any);
 	if (wait_ns != 0)
 		(void)wf_poller_woken(p);
 	return n;
@@ -434,9 +608,17 @@ static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
 
 static int serve(struct wf_poller *self, struct wf_poller *stuck)
 {
+	struct epoll_event events[EVENTS];
+	int n = 0, got;
+	bool any;
+
 	(void)self;
 	check_handed(stuck);
-	return look(of(stuck), 0);
+	do
+		n += see_to_some(of(stuck), &any);
+	while (any);
+	got = wait_events(of(stuck)->fd, events, 0);
+	return n + see_to(events, got);
 }
 
 /* Life */
@@ -480,6 +662,7 @@ static struct wf_poller *open_epoll(struct wf_worker *w, int *err)
 	if (p == NULL)
 		return NULL;
 	p->fd = -1;
+	wf_lock_init(&p->lock, WF_RANK_POLLER);
 	*err = wf_poller_init(&p->base, w);
 	if (*err == 0)
 		*err = open_fd(p);

@@ -7,6 +7,7 @@
 #include "io/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
 
@@ -132,6 +133,22 @@ bool wf_fd_changed(const struct wf_fd *f)
 	return f->identity != 0 && (fstat(f->fd, &st) < 0 || identity(&st) != f->identity);
 }
 
+/* O_DIRECT: of a file, past the page cache; of a pipe, in packets. It is looked at
+ * when the descriptor is first used, and believed to stay. */
+static bool has_direct(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && flags & O_DIRECT;
+}
+
+static void learn_file(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	wf_fd_set_kind(f, WF_KIND_FILE);
+	f->direct = has_direct(f->fd);
+	__atomic_store_n(&f->cached, !f->direct, __ATOMIC_RELAXED);
+}
+
 int wf_fd_learn(struct wf_fd *f)
 {
 	struct stat st;
@@ -142,9 +159,10 @@ int wf_fd_learn(struct wf_fd *f)
 	if (S_ISSOCK(st.st_mode))
 		wf_fd_set_kind(f, socket_kind(f->fd));
 	else if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))
-		wf_fd_set_kind(f, WF_KIND_FILE);
+		learn_file(f);
 	else
 		wf_fd_set_kind(f, WF_KIND_OTHER);
+	f->pipe = S_ISFIFO(st.st_mode) && !has_direct(f->fd);
 	f->identity = identity(&st);
 	return 0;
 }
@@ -162,6 +180,10 @@ void wf_fd_forget(struct wf_fd *f)
 	f->life++;
 	f->kind = WF_KIND_UNKNOWN;
 	f->registered = f->closing = f->sure = f->doubtful = f->fresh = false;
+	f->pipe = f->direct = f->level = false;
+	__atomic_store_n(&f->nowait, 0, __ATOMIC_RELAXED);
+	f->fickle = f->misses = 0;
+	__atomic_store_n(&f->cached, 0, __ATOMIC_RELAXED);
 	f->away = 0;
 	f->identity = 0;
 }

@@ -20,6 +20,9 @@ struct wf_job;
 
 enum { WF_IN, WF_OUT, WF_DIRS };
 
+/* Tries in a row that found nothing to read are counted as one less than a power of 2. */
+enum { WF_FD_MISSES_MAX = 31 };
+
 enum wf_kind {
 	WF_KIND_UNKNOWN, /* ask the kernel at the next use */
 	WF_KIND_TCP,     /* a short read means that nothing is left */
@@ -42,7 +45,15 @@ struct wf_fd {
 	bool fresh;        /* no operation yet: the first one spreads descriptors */
 	bool closing;      /* will be closed when nothing is busy */
 	bool sure;         /* this life began by an operation of ours, so we know it */
+	uint8_t nowait;    /* keeps its O_NONBLOCK; also read without the lock */
+	bool level;        /* epoll: is told of as long as there is something to read */
+	uint8_t fickle;    /* epoll: how often that was given up */
 	bool doubtful;     /* epoll: a short read proves nothing (end of stream, urgent data) */
+	bool pipe;         /* a short read leaves nothing, as of TCP */
+	uint8_t misses;    /* useless tries to read; also how many hints to leave out */
+	uint8_t hints;     /* now.c: that were left out */
+	bool direct;       /* a file that no cache answers for: every read takes its time */
+	uint8_t cached;    /* a file that is not direct; also read without the lock */
 	uint8_t away;      /* epoll: starts in a row from workers that are not home */
 	uint16_t home;     /* the worker that this descriptor belongs to */
 	uint64_t identity; /* of the file, or 0: not known */
@@ -88,6 +99,12 @@ int wf_fd_learn(struct wf_fd *f) WF_REQUIRES(f->lock);
 
 /* Whether the number means another file than at the last wf_fd_learn. */
 bool wf_fd_changed(const struct wf_fd *f) WF_REQUIRES(f->lock);
+
+/* Counts a try that found nothing to read, or is not yet known to find something. */
+static inline void wf_fd_missed(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	f->misses = f->misses < WF_FD_MISSES_MAX ? (uint8_t)(2 * f->misses + 1) : WF_FD_MISSES_MAX;
+}
 
 /* Begins a new life: the number means nothing known. */
 void wf_fd_forget(struct wf_fd *f) WF_REQUIRES(f->lock);

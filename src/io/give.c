@@ -86,6 +86,19 @@ void wf_give_received(weft_op *op, int fd, enum wf_kind kind)
 	wf_after(&after);
 }
 
+void wf_give_at_once(weft_op *op, int fd, enum wf_kind kind)
+{
+	struct wf_fd *f;
+
+	wf_give_received(op, fd, kind);
+	f = wf_fd_peek(fd);
+	if (f == NULL)
+		return;
+	wf_lock_take(&f->lock);
+	f->giver = NULL;
+	wf_lock_give(&f->lock);
+}
+
 void wf_give_prepare(weft_op *op)
 {
 	if (wf_fd_peek((int)op->result) != NULL)

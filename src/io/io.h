@@ -1,13 +1,61 @@
 /* io.h - the door of io: how every kernel wait becomes an event.
  *
  * The scheduler reaches io by the table wf_pollers (scheduler/poller.h); the
- * layers above use the public calls of weft/io.h.
+ * layers above use the public calls of weft/io.h, and wf_now_... to be answered
+ * at once where that can be.
  */
 #ifndef WF_IO_H
 #define WF_IO_H
 
 #include <weft/io.h>
 
+#include "base/fault.h"
+#include "platform/syscall.h"
 #include "scheduler/poller.h"
+
+/* The call was not made, or had no effect: it may have to wait, or it is not its
+ * turn. Start an operation. */
+#define WF_NOW_WAIT INT64_MIN
+
+/* Make a call, if it can be answered at once: what its operation's result would be,
+ * or WF_NOW_WAIT. Those that write or send a file may have done a part of it.
+ * `urge`: even where it is not likely to succeed. On a worker, no lock held. */
+int64_t wf_now_read(int fd, void *buf, size_t len, bool urge);
+int64_t wf_now_write(int fd, const void *buf, size_t len, int64_t offset, bool urge);
+int64_t wf_now_readv(int fd, const struct iovec *iov, size_t count, int64_t offset, bool urge);
+int64_t wf_now_writev(int fd, const struct iovec *iov, size_t count, int64_t offset, bool urge);
+int64_t wf_now_recv(int fd, void *buf, size_t len, int flags, bool urge);
+int64_t wf_now_send(int fd, const void *buf, size_t len, int flags, bool urge);
+int64_t wf_now_recvmsg(int fd, struct msghdr *msg, int flags, bool urge);
+int64_t wf_now_sendmsg(int fd, struct msghdr *msg, int flags, bool urge);
+int64_t wf_now_accept(int fd, struct sockaddr *addr, socklen_t *len, bool urge);
+int64_t wf_now_sendfile(int fd, int in, int64_t offset, size_t len, bool urge);
+int64_t wf_now_open(int dir, const char *path, int flags);
+int64_t wf_now_close(int fd);
+
+/* wf_now_read at an offset. All is in line, as it has to cost what pread(2) does. The
+ * page cache is asked; wf_now_short judges what it did not answer in full. */
+bool wf_now_cached(int fd);
+int64_t wf_now_short(int fd, int64_t n, int64_t offset);
+
+static inline int64_t wf_now_pread(int fd, void *buf, size_t len, int64_t offset)
+{
+	struct iovec iov = { buf, len };
+	int64_t n;
+
+	if (WF_UNLIKELY(!wf_now_cached(fd)))
+		return WF_NOW_WAIT;
+	n = WF_FAULT(ENOBUFS);
+	if (n == 0)
+		n = wf_preadv2(fd, &iov, 1, offset, RWF_NOWAIT);
+	if (WF_UNLIKELY(n != (int64_t)len))
+		return wf_now_short(fd, n, offset);
+	wf_syscall_returned();
+	return n;
+}
+
+/* An operation that waited has left some to read or accept, as it seems: the next
+ * call is worth a try. */
+void wf_now_more(int fd);
 
 #endif

@@ -73,9 +73,29 @@ static int read_address(const char *text, union address *a, socklen_t *size)
 	return 0;
 }
 
-int weft_listen_on(const char *address)
+/* An option that is not asked for stays as the system has it. */
+static int set_option(int fd, int level, int name, bool wanted)
 {
 	static const int on = 1;
+
+	return wanted ? setsockopt(fd, level, name, &on, sizeof on) : 0;
+}
+
+static int set_up(int fd, const union address *a, socklen_t size, const weft_listen_options *opt)
+{
+	int backlog = opt->backlog > 0 ? opt->backlog : SOMAXCONN;
+
+	if (set_option(fd, SOL_SOCKET, SO_REUSEADDR, true) < 0 ||
+	    set_option(fd, SOL_SOCKET, SO_REUSEPORT, opt->reuse_port) < 0 ||
+	    set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, opt->only_ipv6) < 0 ||
+	    bind(fd, &a->any, size) < 0 || listen(fd, backlog) < 0)
+		return -errno;
+	return 0;
+}
+
+int weft_listen(const char *address, const weft_listen_options *opt)
+{
+	static const weft_listen_options plain;
 	union address a;
 	socklen_t size;
 	int fd, rc = read_address(address, &a, &size);
@@ -87,11 +107,13 @@ int weft_listen_on(const char *address)
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
-	    bind(fd, &a.any, size) < 0 || listen(fd, SOMAXCONN) < 0) {
-		rc = -errno;
+	rc = set_up(fd, &a, size, opt != NULL ? opt : &plain);
+	if (rc < 0)
 		close(fd);
-		return rc;
-	}
-	return fd;
+	return rc < 0 ? rc : fd;
+}
+
+int weft_listen_on(const char *address)
+{
+	return weft_listen(address, NULL);
 }

@@ -22,6 +22,7 @@ bool wf_op_impatient(const weft_op *op)
 		return !(op->flags_ & WF_OP_CONNECTING);
 	case WF_OP_OPEN:
 	case WF_OP_FSYNC:
+	case WF_OP_AWAIT:
 		return true; /* nothing would tell when it is worth another try */
 	default:
 		return false;
@@ -74,8 +75,7 @@ static void to_deliver(struct wf_after *after, weft_op *op)
 	after->last = op;
 }
 
-/* Whether close(2) waits until what was sent has arrived. */
-static bool lingers(const struct wf_fd *f) WF_REQUIRES(f->lock)
+bool wf_op_lingers(const struct wf_fd *f)
 {
 	struct linger how = { 0, 0 };
 	socklen_t len = sizeof how;
@@ -89,7 +89,7 @@ void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after)
 {
 	if (f->closer != NULL) {
 		after->closer = f->closer;
-		if (lingers(f))
+		if (wf_op_lingers(f))
 			f->closer->flags_ |= WF_OP_LINGERS;
 		after->closer_blocks = f->kind == WF_KIND_FILE || f->closer->flags_ & WF_OP_LINGERS;
 		f->closer = NULL;
@@ -170,7 +170,7 @@ bool wf_op_misjudged(struct wf_fd *f, const weft_op *op, int64_t error)
 		f->kind = WF_KIND_UNKNOWN;
 	if (error != -ENOTSOCK || op->kind_ < WF_OP_READ || op->kind_ > WF_OP_WRITEV)
 		return false;
-	f->registered = false;
+	f->registered = f->level = false;
 	f->life++;
 	return wf_fd_learn(f) == 0 && f->kind != was;
 }

@@ -23,8 +23,12 @@ enum wf_op_kind {
 	WF_OP_FSYNC,
 	WF_OP_CLOSE,
 	WF_OP_SENDFILE,
-	WF_OP_POLL, /* a watch's, see watch.h */
+	WF_OP_POLL,  /* a watch's, see watch.h */
+	WF_OP_AWAIT, /* weft_op_poll */
 };
+
+/* What one system call transfers at most. */
+#define WF_LEN_MAX ((size_t)0x7ffff000)
 
 /* In weft_op.state_. Changed under the lock of the record, read without. */
 enum wf_op_state {
@@ -114,6 +118,9 @@ static inline void wf_op_live(weft_op *op)
 void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after)
 	WF_REQUIRES(f->lock);
 
+/* Whether closing f waits until what was sent has arrived. */
+bool wf_op_lingers(const struct wf_fd *f) WF_REQUIRES(f->lock);
+
 /* Closes a descriptor that shall be closed, if nothing is busy any more. */
 void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);
 static inline void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
@@ -147,6 +154,8 @@ static inline bool wf_op_gives(const weft_op *op)
 /* The following are for operations that do. It has one: begins its record, and
  * remembers that nobody has it yet. No lock may be held. */
 void wf_give_received(weft_op *op, int fd, enum wf_kind kind);
+/* The same for one that its caller has at once. */
+void wf_give_at_once(weft_op *op, int fd, enum wf_kind kind);
 /* The descriptor, if any, is given when the event runs. */
 void wf_give_prepare(weft_op *op);
 /* The event will not run: closes the descriptor. */

@@ -6,9 +6,6 @@
 #include "io/op.h"
 #include "scheduler/scheduler.h"
 
-/* What one system call transfers at most. */
-#define LEN_MAX ((size_t)0x7ffff000)
-
 static bool under_way(const weft_op *op)
 {
 	enum wf_op_state state = wf_op_state(op);
@@ -63,7 +60,7 @@ static int start_rw(weft_op *op, int fd, enum wf_op_kind kind, void *buf, size_t
 	if (rc < 0)
 		return rc;
 	op->u_.rw_.buf = buf;
-	op->u_.rw_.len = len < LEN_MAX ? len : LEN_MAX;
+	op->u_.rw_.len = len < WF_LEN_MAX ? len : WF_LEN_MAX;
 	op->u_.rw_.offset = offset;
 	op->u_.rw_.flags = flags;
 	return go(op);
@@ -204,6 +201,16 @@ int weft_op_close_at(weft_op *op, int fd, const char *where)
 	int rc = prepare(op, fd, WF_OP_CLOSE, where);
 
 	return rc < 0 ? rc : go(op);
+}
+
+int weft_op_poll_at(weft_op *op, int fd, int events, const char *where)
+{
+	int rc = prepare(op, fd, WF_OP_AWAIT, where);
+
+	if (rc < 0)
+		return rc;
+	op->u_.events_ = events;
+	return go(op);
 }
 
 int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, size_t len, const char *where)

@@ -15,6 +15,7 @@ static bool is_loose(const weft_op *op)
 		return op->u_.iov_.offset >= 0;
 	case WF_OP_OPEN:
 	case WF_OP_FSYNC:
+	case WF_OP_AWAIT:
 		return true;
 	default:
 		return false;

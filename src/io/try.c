@@ -214,7 +214,9 @@ static bool ends_at(int fd, int64_t offset)
 static int64_t try_file(weft_op *op)
 {
 	struct span s = span_of(op);
-	int64_t n = transfer(op->fd, &s, RWF_NOWAIT);
+	/* RWF_NOWAIT waits for the disk where there is no cache. */
+	bool direct = ((struct wf_fd *)op->record_)->direct;
+	int64_t n = direct ? -EAGAIN : transfer(op->fd, &s, RWF_NOWAIT);
 
 	if (n == -EAGAIN || n == -EOPNOTSUPP)
 		return WF_TRY_OFFLOAD;
@@ -247,20 +249,44 @@ static int64_t try_when_ready(int fd, struct span *s)
 	return transfer(fd, s, 0);
 }
 
-static int64_t try_other(const weft_op *op)
+/* A good deal cheaper than the calls that take flags. */
+static int64_t transfer_plain(const weft_op *op)
 {
-	struct span s = span_of(op);
-	int64_t n = transfer(op->fd, &s, RWF_NOWAIT);
+	if (op->kind_ == WF_OP_WRITE)
+		return wf_result(write(op->fd, op->u_.rw_.buf, op->u_.rw_.len));
+	return wf_result(read(op->fd, op->u_.rw_.buf, op->u_.rw_.len));
+}
 
-	return n == -EOPNOTSUPP ? try_when_ready(op->fd, &s) : n;
+static struct wf_tried try_nowait(const weft_op *op, const struct wf_fd *f)
+{
+	struct wf_tried t = { transfer_plain(op), true };
+
+	t.more = t.n <= 0 || (size_t)t.n >= op->u_.rw_.len || op->kind_ == WF_OP_WRITE || !f->pipe;
+	return t;
+}
+
+static struct wf_tried try_other(const weft_op *op)
+{
+	const struct wf_fd *f = op->record_;
+	struct span s;
+	struct wf_tried t = { .more = true };
+
+	if (op->kind_ <= WF_OP_WRITE && __atomic_load_n(&f->nowait, __ATOMIC_RELAXED))
+		return try_nowait(op, f);
+	s = span_of(op);
+	t.n = transfer(op->fd, &s, RWF_NOWAIT);
+
+	if (t.n == -EOPNOTSUPP)
+		t.n = try_when_ready(op->fd, &s);
+	else
+		t.more = t.n <= 0 || (size_t)t.n >= s.len || s.write || !f->pipe;
+	return t;
 }
 
 static int64_t try_transfer(weft_op *op, enum wf_kind kind)
 {
 	if (kind == WF_KIND_FILE)
 		return try_file(op);
-	if (!is_socket(kind))
-		return try_other(op);
 	if (op->kind_ == WF_OP_WRITE)
 		return try_send(op, kind);
 	return try_vector_socket(op);
@@ -298,6 +324,12 @@ static bool is_recv(const weft_op *op, enum wf_kind kind)
 	return op->kind_ == WF_OP_RECV || (op->kind_ == WF_OP_READ && is_socket(kind));
 }
 
+/* Neither a file nor a socket: pipes, terminals and the like. */
+static bool is_other(const weft_op *op, enum wf_kind kind)
+{
+	return op->kind_ <= WF_OP_WRITEV && kind != WF_KIND_FILE && !is_socket(kind);
+}
+
 struct wf_tried wf_try(weft_op *op, enum wf_kind kind)
 {
 	struct wf_tried t = { .more = true };
@@ -308,6 +340,8 @@ struct wf_tried wf_try(weft_op *op, enum wf_kind kind)
 			return t;
 		if (is_recv(op, kind))
 			t = try_recv(op, kind);
+		else if (is_other(op, kind))
+			t = try_other(op);
 		else
 			t.n = try_kind(op, kind);
 	} while (t.n == -EINTR);

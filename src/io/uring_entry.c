@@ -79,6 +79,9 @@ static void prep_kind(struct io_uring_sqe *sqe, const weft_op *op)
 	case WF_OP_POLL:
 		prep_poll(sqe, op, WF_CONTAINER(op, struct wf_watch, op)->dir);
 		break;
+	case WF_OP_AWAIT:
+		io_uring_prep_poll_add(sqe, op->fd, (unsigned)op->u_.events_);
+		break;
 	default:
 		break;
 	}

@@ -9,6 +9,7 @@
 #include "scheduler/handler.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/table.h"
+#include "scheduler/turn.h"
 #include "scheduler/worker.h"
 
 static void append(struct wf_events *list, weft_event *ev)
@@ -423,6 +424,33 @@ static weft_event *pop(struct wf_color *c)
 	return ev;
 }
 
+void wf_turn_queue_young(struct wf_worker *w)
+{
+	struct wf_color *c = w->current;
+	struct wf_flow *f = &w->flow;
+	weft_event *head = c->local.head;
+
+	if (head == NULL || !wf_turn_may_overtake(w)) {
+		refill(w->sched, c);
+		c->overtaken = 0;
+		f->young->prev_ = WF_LOAD(&c->local.tail);
+		if (f->young->prev_ != NULL)
+			f->young->prev_->next_ = f->young;
+		else
+			c->local.head = f->young;
+		WF_STORE(&c->local.tail, f->youngest);
+	} else {
+		f->youngest->next_ = head;
+		head->prev_ = f->youngest;
+		c->local.head = f->young;
+	}
+	WF_ADD_OWN(&c->local_count, f->young_count);
+	WF_ADD_OWN(&c->local_cost, (uint64_t)f->young_count * f->young_cost);
+	f->young_cost = estimate(&w->sched->policy, f->young->run);
+	f->young = f->youngest = NULL;
+	f->young_count = 0;
+}
+
 /* Whether readers still run, in which case the last of them owns the color from
  * now on. An owner that sees none sees all that they did. */
 static bool readers_left(struct wf_color *c)
@@ -555,10 +583,11 @@ uint64_t wf_sched_queued(const struct wf_sched *s)
 	int64_t queued = (int64_t)WF_LOAD(&s->foreign_posted);
 
 	for (int i = 0; i < n; i++) {
-		const struct wf_counters *k = &wf_sched_worker(s, i)->counters;
+		const struct wf_worker *w = wf_sched_worker(s, i);
 
-		queued += (int64_t)(WF_LOAD(&k->posted) - WF_LOAD(&k->run) - WF_LOAD(&k->dropped) -
-				    WF_LOAD(&k->cancelled));
+		/* Each event that begins is a beat. */
+		queued += (int64_t)(WF_LOAD(&w->counters.posted) - WF_LOAD(&w->beat) -
+				    WF_LOAD(&w->counters.cancelled));
 	}
 	return queued > 0 ? (uint64_t)queued : 0;
 }

@@ -56,6 +56,7 @@ struct wf_color {
 	_Atomic uint32_t local_count;
 	_Atomic uint64_t local_cost; /* ticks, by estimate */
 	_Atomic uint64_t inbox_cost;
+	uint64_t overtaken; /* since when others go ahead of the first, in ticks; 0: not */
 	_Atomic uint32_t readers;
 	_Atomic int pin; /* worker, or -1 */
 	struct wf_place place;
@@ -97,6 +98,9 @@ void wf_sched_rescue(struct wf_worker *w, struct wf_worker *stuck);
  * wf_sched_ran. NULL: no more for now, call wf_sched_turn_end. */
 weft_event *wf_sched_take(struct wf_worker *w);
 void wf_sched_ran(struct wf_worker *w);
+
+/* turn.h: flows that the running one started, of w's color, get their place. */
+void wf_turn_queue_young(struct wf_worker *w);
 
 /* Gives the color up: to the end of the queue if it has work left. */
 void wf_sched_turn_end(struct wf_worker *w);

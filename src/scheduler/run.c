@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "platform/clock.h"
+#include "scheduler/flow.h"
 #include "scheduler/poller.h"
 #include "scheduler/runtime.h"
 
@@ -98,6 +99,7 @@ bool wf_runtime_finished(struct wf_runtime *rt)
 		sched_yield(); /* public calls do not block: they are out soon */
 	}
 	WF_ASSERT(wf_sched_queued(&rt->sched) == 0); /* S3: nothing is lost */
+	WF_STORE(&rt->ran_dry, true);                /* two workers may find it at once */
 	wf_runtime_stop(rt);
 	return true;
 }
@@ -176,13 +178,16 @@ static void after_fork_in_child(void)
 		atomic_store(&wf_rt->stopping, true);
 	}
 	wf_worker_set_self(NULL);
+	wf_flows.forked();
 }
 
-static void run_first(void *arg)
+static int run_first(void *arg)
 {
 	struct wf_runtime *rt = arg;
 
 	rt->result = rt->fn(rt->arg);
+	rt->returned = true;
+	return 0;
 }
 
 static void init_policy(struct wf_runtime *rt)
@@ -347,30 +352,36 @@ static void end_workers(struct wf_runtime *rt)
 
 static int run(struct wf_runtime *rt, const char *where)
 {
-	struct wf_worker *first = wf_sched_worker(&rt->sched, 0);
 	int rc = wf_pollers.start(&rt->settings.opt, rt->sched.workers);
 
 	if (rc < 0)
 		return rc;
+	rc = wf_flows.start(&rt->settings.opt);
+	if (rc < 0) {
+		wf_pollers.stop();
+		return rc;
+	}
 	rc = start_workers(rt);
 	if (rc == 0)
 		rc = wf_watch_start(rt);
+	if (rc == 0)
+		rc = wf_flows.first(run_first, rt, where);
 	if (rc == 0) {
-		weft_event_init(&rt->first, WEFT_MAIN, run_first, rt);
-		rt->first.where_ = where;
-		wf_event_deliver(first, &rt->first);
 		atomic_fetch_or(&gate, GATE_OPEN);
-		wf_worker_run(first);
+		wf_worker_run(wf_sched_worker(&rt->sched, 0));
 		if (WF_LOAD(&rt->forked))
 			return -ESHUTDOWN;
-		wf_watch_end(rt);
 	} else {
 		wf_runtime_stop(rt);
 	}
+	wf_watch_end(rt);
 	end_workers(rt);
+	if (WF_LOAD(&rt->ran_dry) && wf_flows.deadlocked() && !rt->returned)
+		rt->result = -EDEADLK;
 	/* First: the pollers' stop frees memory that some of these events are in. */
 	wf_table_each(&rt->sched.table, wf_sched_discard);
 	wf_pollers.stop();
+	wf_flows.stop();
 	return rc < 0 ? rc : rt->result;
 }
 

@@ -24,11 +24,12 @@ struct wf_runtime {
 	struct wf_sched sched;
 	struct wf_topology topology;
 	struct wf_cpus cpus;
-	bool flat;        /* all CPUs in use are equally near */
-	weft_event first; /* runs the user's first function */
+	bool flat; /* all CPUs in use are equally near */
 	int (*fn)(void *arg);
 	void *arg;
-	int result;
+	int result;           /* of fn */
+	bool returned;        /* fn has */
+	_Atomic bool ran_dry; /* the run ended for lack of work */
 
 	_Atomic bool stopping;
 	_Atomic bool forked;     /* this is the memory of a forked child */

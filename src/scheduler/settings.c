@@ -61,7 +61,7 @@ static int read_numbers(weft_options *o, const char *where)
 	o->steal_cost_ns = (uint64_t)n[COST].value;
 	o->stall_ms = n[STALL].value ? (int)n[STALL].value : 10;
 	o->offload_max = n[OFFLOAD].value ? (int)n[OFFLOAD].value : 64;
-	o->stack_size = n[STACK].value ? (size_t)n[STACK].value : (size_t)256 << 10;
+	o->stack_size = n[STACK].value ? (size_t)n[STACK].value : (size_t)184 << 10;
 	o->max_colors = (size_t)n[COLORS].value;
 	o->color_depth = (uint32_t)n[DEPTH].value;
 	o->queue_depth = (uint32_t)n[QUEUE].value;

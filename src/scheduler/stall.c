@@ -32,23 +32,37 @@ enum { STACK_TEXT = 4096 };
 /* At most one report in this time; weft_stats counts them all. */
 #define REPORT_EVERY_NS ((uint64_t)1000000000)
 
+/* Where the worker's kernel thread is. A flow that ends meanwhile may be another one
+ * the next moment, on the same stack: its bounds stay. */
+static WF_NO_TSAN void stack_of(struct wf_worker *w, uintptr_t *low, uintptr_t *high)
+{
+	const struct wf_context *context = WF_LOAD(&w->context);
+
+	*low = context->low;
+	*high = context->high;
+}
+
 static void report_stall(struct wf_worker *w, weft_fn *fn)
 {
-	char stack[STACK_TEXT];
+	char stack[STACK_TEXT], flow[64];
 	const char *where = WF_LOAD(&w->running_where);
 	uint64_t now = wf_now();
+	uintptr_t low, high;
+	bool is_flow;
 
 	if (now - wf_rt->last_report < REPORT_EVERY_NS)
 		return;
 	wf_rt->last_report = now;
-	wf_backtrace_of(WF_LOAD(&w->tid), WF_LOAD(&w->stack_low), WF_LOAD(&w->stack_high), stack,
-			sizeof stack);
+	stack_of(w, &low, &high);
+	wf_backtrace_of(WF_LOAD(&w->tid), low, high, stack, sizeof stack);
+	is_flow = wf_flows.running(w, flow, sizeof flow);
 	if (WF_LOAD(&w->running) != fn)
 		return; /* it came back while we looked: the stack says nothing */
 	wf_report(WF_REPORT_STALL,
-		  "worker %d is stuck: its handler (posted at %s) runs for over %d ms; its other "
-		  "work goes on elsewhere%s",
-		  w->id, where ? where : "an internal place", wf_rt->settings.opt.stall_ms, stack);
+		  "worker %d is stuck: %s (%s at %s) runs for over %d ms; its other work goes on "
+		  "elsewhere%s",
+		  w->id, is_flow ? flow : "its handler", is_flow ? "started" : "posted",
+		  where ? where : "an internal place", wf_rt->settings.opt.stall_ms, stack);
 }
 
 /* A stand-in that rests, or NULL. */

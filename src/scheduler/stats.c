@@ -75,6 +75,7 @@ static void read_all(struct wf_runtime *rt, weft_stats_all *all)
 		.ops = ops > 0 ? (uint64_t)ops : 0,
 	};
 	wf_pollers.offload_stats(&all->offload_run, &all->offload_threads, &all->offload_queued);
+	wf_flows.stats(all);
 }
 
 int weft_stats(weft_stats_all *all, weft_worker_stats *workers, int max)
@@ -96,13 +97,13 @@ int weft_stats(weft_stats_all *all, weft_worker_stats *workers, int max)
 
 /* Text that is gathered first: writing it may block, and must not happen while
  * the end of the run waits for us. */
-struct text {
+struct wf_text {
 	char *at;
 	size_t used, room;
 	bool failed;
 };
 
-static bool make_room(struct text *out, size_t more)
+static bool make_room(struct wf_text *out, size_t more)
 {
 	size_t room = out->room ? 2 * out->room : 4096;
 	char *at;
@@ -119,7 +120,7 @@ static bool make_room(struct text *out, size_t more)
 	return true;
 }
 
-static int write_all(int fd, const struct text *text)
+static int write_all(int fd, const struct wf_text *text)
 {
 	size_t done = 0;
 
@@ -134,9 +135,9 @@ static int write_all(int fd, const struct text *text)
 	return 0;
 }
 
-static void WF_PRINTF(2, 3) put(struct text *out, const char *fmt, ...)
+void wf_text_put(struct wf_text *out, const char *fmt, ...)
 {
-	char line[512];
+	char line[4096];
 	va_list ap;
 	int n;
 
@@ -154,52 +155,60 @@ static void WF_PRINTF(2, 3) put(struct text *out, const char *fmt, ...)
 }
 
 /* For how long is known to the watcher, for handlers that it has seen twice. */
-static void put_running(struct text *out, struct wf_worker *w, weft_fn *fn)
+static void put_running(struct wf_text *out, struct wf_worker *w, weft_fn *fn)
 {
 	const char *where = WF_LOAD(&w->running_where);
 	uint64_t since = WF_LOAD(&w->seen_at);
 	char name[256];
 
-	wf_symbol_print((uintptr_t)fn, name, sizeof name);
-	put(out, ", runs handler %s posted at %s", name, where ? where : "(internal)");
+	if (wf_flows.running(w, name, sizeof name)) {
+		wf_text_put(out, ", runs %s started at %s", name, where ? where : "(internal)");
+	} else {
+		wf_symbol_print((uintptr_t)fn, name, sizeof name);
+		wf_text_put(out, ", runs handler %s posted at %s", name,
+			    where ? where : "(internal)");
+	}
 	if (WF_LOAD(&w->seen_beat) == WF_LOAD(&w->beat) && since != 0)
-		put(out, ", for over %llu ms", (unsigned long long)(wf_now() - since) / 1000000);
+		wf_text_put(out, ", for over %llu ms",
+			    (unsigned long long)(wf_now() - since) / 1000000);
 }
 
-static void dump_worker(struct text *out, struct wf_worker *w)
+static void dump_worker(struct wf_text *out, struct wf_worker *w)
 {
 	weft_worker_stats st;
 	weft_fn *fn = WF_LOAD(&w->running);
 
 	read_worker(w, &st);
-	put(out, "%s %d on cpu %d: %s", st.spare ? "stand-in" : "worker", w->id, st.cpu,
-	    st.stuck    ? "stuck"
-	    : st.parked ? "asleep"
-			: "awake");
+	wf_text_put(out, "%s %d on cpu %d: %s", st.spare ? "stand-in" : "worker", w->id, st.cpu,
+		    st.stuck    ? "stuck"
+		    : st.parked ? "asleep"
+				: "awake");
 	if (fn != NULL)
 		put_running(out, w, fn);
-	put(out, "\n  events: %llu run, %llu dropped, %llu posted, %llu turns; queued: %u colors\n",
-	    (unsigned long long)st.run, (unsigned long long)st.dropped,
-	    (unsigned long long)st.posted, (unsigned long long)st.turns, st.colors);
-	put(out, "  steals: %llu, misses %llu; parks %llu, wakes %llu, stalls %llu\n",
-	    (unsigned long long)st.steals, (unsigned long long)st.steal_misses,
-	    (unsigned long long)st.parks, (unsigned long long)st.wakes,
-	    (unsigned long long)st.stalls);
-	put(out, "  kernel: %llu polls, %llu events; timers: %u started, %llu fired\n",
-	    (unsigned long long)st.polls, (unsigned long long)st.io_events, st.timers,
-	    (unsigned long long)st.timers_fired);
+	wf_text_put(
+		out,
+		"\n  events: %llu run, %llu dropped, %llu posted, %llu turns; queued: %u colors\n",
+		(unsigned long long)st.run, (unsigned long long)st.dropped,
+		(unsigned long long)st.posted, (unsigned long long)st.turns, st.colors);
+	wf_text_put(out, "  steals: %llu, misses %llu; parks %llu, wakes %llu, stalls %llu\n",
+		    (unsigned long long)st.steals, (unsigned long long)st.steal_misses,
+		    (unsigned long long)st.parks, (unsigned long long)st.wakes,
+		    (unsigned long long)st.stalls);
+	wf_text_put(out, "  kernel: %llu polls, %llu events; timers: %u started, %llu fired\n",
+		    (unsigned long long)st.polls, (unsigned long long)st.io_events, st.timers,
+		    (unsigned long long)st.timers_fired);
 	for (int i = 0; i < WEFT_CLASSES; i++) {
 		const weft_class_stats *c = &st.classes[i];
 		const char *name = atomic_load(&class_names[i]);
 
 		if (c->run + c->dropped + c->stolen != 0)
-			put(out, "  class %d %s: %llu run, %llu dropped, %llu stolen\n", i,
-			    name ? name : "", (unsigned long long)c->run,
-			    (unsigned long long)c->dropped, (unsigned long long)c->stolen);
+			wf_text_put(out, "  class %d %s: %llu run, %llu dropped, %llu stolen\n", i,
+				    name ? name : "", (unsigned long long)c->run,
+				    (unsigned long long)c->dropped, (unsigned long long)c->stolen);
 	}
 }
 
-static void dump_handlers(struct text *out)
+static void dump_handlers(struct wf_text *out)
 {
 	for (unsigned i = 0; i < WF_HANDLERS; i++) {
 		struct wf_handler *h = &wf_handlers[i];
@@ -209,32 +218,33 @@ static void dump_handlers(struct text *out)
 		if (fn == NULL)
 			continue;
 		wf_symbol_print((uintptr_t)fn, name, sizeof name);
-		put(out, "handler %s: %llu ns%s, penalty %u, %u samples\n", name,
-		    (unsigned long long)wf_ticks_to_ns(wf_handler_ticks(h)),
-		    WF_LOAD(&h->told) ? " (told)" : "",
-		    WF_LOAD(&h->penalty) ? WF_LOAD(&h->penalty) : 1, WF_LOAD(&h->samples));
+		wf_text_put(out, "handler %s: %llu ns%s, penalty %u, %u samples\n", name,
+			    (unsigned long long)wf_ticks_to_ns(wf_handler_ticks(h)),
+			    WF_LOAD(&h->told) ? " (told)" : "",
+			    WF_LOAD(&h->penalty) ? WF_LOAD(&h->penalty) : 1, WF_LOAD(&h->samples));
 	}
 }
 
 int weft_dump(int fd)
 {
-	struct text out = { 0 };
+	struct wf_text out = { 0 };
 	weft_stats_all all;
 	int rc = wf_enter();
 
 	if (rc < 0)
 		return rc;
 	read_all(wf_rt, &all);
-	put(&out,
-	    "weft: %d workers, io %s, steal %s (costs %llu ns), %llu events queued, "
-	    "%llu operations\n",
-	    wf_rt->sched.workers, all.io, all.steal, (unsigned long long)all.steal_cost_ns,
-	    (unsigned long long)all.queued, (unsigned long long)all.ops);
-	put(&out, "offload: %u threads, %u queued, %llu calls done\n", all.offload_threads,
-	    all.offload_queued, (unsigned long long)all.offload_run);
+	wf_text_put(&out,
+		    "weft: %d workers, io %s, steal %s (costs %llu ns), %llu events queued, "
+		    "%llu operations\n",
+		    wf_rt->sched.workers, all.io, all.steal, (unsigned long long)all.steal_cost_ns,
+		    (unsigned long long)all.queued, (unsigned long long)all.ops);
+	wf_text_put(&out, "offload: %u threads, %u queued, %llu calls done\n", all.offload_threads,
+		    all.offload_queued, (unsigned long long)all.offload_run);
 	for (int i = 0; i < all.workers; i++)
 		dump_worker(&out, wf_sched_worker(&wf_rt->sched, i));
 	dump_handlers(&out);
+	wf_flows.dump(&out);
 	wf_leave();
 	rc = out.failed ? -ENOMEM : write_all(fd, &out);
 	free(out.at);

@@ -24,7 +24,7 @@
 #include "platform/clock.h"
 #include "scheduler/handler.h"
 #include "scheduler/poller.h"
-#include "scheduler/runtime.h"
+#include "scheduler/turn.h"
 
 /* Time between two looks at the kernel while there is work, by how much longer it
  * is while there is plenty, and how often a stand-in looks at the poller of the
@@ -81,6 +81,21 @@ int wf_worker_id(const struct wf_worker *w)
 bool wf_worker_stuck(const struct wf_worker *w)
 {
 	return WF_LOAD(&w->stuck);
+}
+
+int wf_worker_started(void)
+{
+	return atomic_load(&wf_rt->sched.started);
+}
+
+struct wf_flow *wf_worker_flow(struct wf_worker *w)
+{
+	return &w->flow;
+}
+
+const struct wf_context *wf_worker_context(const struct wf_worker *w)
+{
+	return WF_LOAD(&w->context);
 }
 
 void *wf_worker_poller(const struct wf_worker *w)
@@ -156,41 +171,64 @@ static weft_fn *open_event(struct wf_worker *w, weft_event *ev, void **arg)
 	return fn;
 }
 
+/* Events of the same color that ran inside the one that the loop ran (turn.h). */
+static void count_direct(struct wf_worker *w, unsigned class, uint64_t n)
+{
+	WF_ADD_OWN(&w->counters.run, n);
+	WF_ADD_OWN(&w->counters.classes[class].run, n);
+}
+
 static void run_event(struct wf_worker *w, weft_event *ev)
 {
+	unsigned class = wf_color_class(ev->color);
 	void *arg;
 	weft_fn *fn = open_event(w, ev, &arg);
 	struct wf_handler *h = wf_handler_find(fn);
 	bool known = wf_handler_known(h);
 	bool sample = !known || wf_sample_now(&w->sampler);
 	uint64_t began = sample ? wf_ticks() : 0;
+	uint64_t beat, direct;
 
 	WF_PROBE2(run, w->id, fn);
 	WF_ADD_OWN(&w->beat, 1u);
+	beat = WF_LOAD(&w->beat);
 	WF_STORE(&w->running, fn);
 	fn(arg);
 	WF_STORE(&w->running, NULL);
+	direct = WF_LOAD(&w->beat) - beat;
+	if (direct != 0)
+		count_direct(w, class, direct);
 	if (WF_UNLIKELY(WF_LOAD(&w->stuck)))
 		wf_stall_over(w);
 	if (sample) {
 		uint64_t took = wf_ticks() - began;
 
 		took -= took < wf_clock_rate.reading ? took : wf_clock_rate.reading;
-		wf_handler_ran(h, fn, took);
+		wf_handler_ran(h, fn, took / (1 + direct));
 		WF_ADD_OWN(&w->counters.busy_ticks, known ? took * WF_SAMPLE_EVERY : took);
 	}
+}
+
+/* The batch is over. If no other color waits here and the kernel need not be asked
+ * yet, the turn goes on: to end it would only cost time. */
+bool wf_turn_extend(struct wf_worker *w)
+{
+	if (WF_LOAD(&w->queue.colors) != 0 || wf_ticks() - w->last_poll >= w->poll_ticks)
+		return false;
+	w->turn_left = w->sched->policy.batch;
+	return true;
 }
 
 /* A turn: up to a batch of events of the color that w owns (S3). */
 static void turn(struct wf_worker *w)
 {
-	unsigned batch = w->sched->policy.batch;
-
-	for (unsigned i = 0; i < batch; i++) {
+	w->turn_left = w->sched->policy.batch;
+	while (w->turn_left > 0 || wf_turn_extend(w)) {
 		weft_event *ev = wf_sched_take(w);
 
 		if (ev == NULL)
 			break;
+		w->turn_left--;
 		run_event(w, ev);
 		if (WF_UNLIKELY(stopping(w)) && WF_LOAD(&runtime(w)->forked))
 			return; /* any lock may be held by a thread that is not here */
@@ -273,15 +311,15 @@ static void run_timers(struct wf_worker *w)
 /* While there is work: timers and the kernel get a look now and then. Where much is
  * queued they wait longer: what they bring would stand behind it, and be out of the
  * cache again when its turn comes. */
-static void poll_if_due(struct wf_worker *w, uint64_t poll_ticks)
+static void poll_if_due(struct wf_worker *w)
 {
 	uint64_t since;
 
 	if (WF_UNLIKELY(stopping(w)))
 		return; /* in a forked child there may be no kernel to look at */
 	since = wf_ticks() - w->last_poll;
-	if (since < poll_ticks ||
-	    (since < PATIENCE * poll_ticks && WF_LOAD(&w->queue.colors) >= WF_PLENTY))
+	if (since < w->poll_ticks ||
+	    (since < PATIENCE * w->poll_ticks && WF_LOAD(&w->queue.colors) >= WF_PLENTY))
 		return;
 	run_timers(w);
 	serve_stuck(w);
@@ -483,8 +521,7 @@ static bool find_work(struct wf_worker *w)
 
 static void loop(struct wf_worker *w)
 {
-	uint64_t poll_ticks = wf_ns_to_ticks(POLL_EVERY_NS);
-
+	w->poll_ticks = wf_ns_to_ticks(POLL_EVERY_NS);
 	read_clocks(w);
 	w->last_poll = w->clock_ticks;
 	while (!stopping(w)) {
@@ -494,7 +531,7 @@ static void loop(struct wf_worker *w)
 		}
 		pass_on_search(w);
 		turn(w);
-		poll_if_due(w, poll_ticks);
+		poll_if_due(w);
 	}
 	stop_searching(w);
 }
@@ -503,14 +540,19 @@ static void loop(struct wf_worker *w)
 
 int wf_worker_open(struct wf_worker *w)
 {
-	uintptr_t low, high;
+	int rc;
 
 	self_worker = w;
-	wf_backtrace_stack(&low, &high);
-	WF_STORE(&w->stack_low, low);
-	WF_STORE(&w->stack_high, high);
+	wf_context_adopt(&w->flow.own);
+	WF_STORE(&w->context, &w->flow.own);
 	WF_STORE(&w->tid, (int)syscall(SYS_gettid));
-	return wf_pollers.open(w);
+	rc = wf_flows.open(w);
+	if (rc < 0)
+		return rc;
+	rc = wf_pollers.open(w);
+	if (rc < 0)
+		wf_flows.close(w);
+	return rc;
 }
 
 void wf_worker_run(struct wf_worker *w)
@@ -521,6 +563,7 @@ void wf_worker_run(struct wf_worker *w)
 void wf_worker_close(struct wf_worker *w)
 {
 	wf_pollers.close(w);
+	wf_flows.close(w);
 	self_worker = NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <weft/run.h>
 
 #include "scheduler/color.h"
+#include "scheduler/flow.h"
 #include "scheduler/handler.h"
 #include "scheduler/policy.h"
 #include "scheduler/runq.h"
@@ -32,6 +33,9 @@ struct WF_ALIGNED wf_worker {
 	int id;
 	struct wf_color *current; /* the color it runs, or NULL */
 	bool shared;              /* it runs a shared event of it: does not own it */
+	unsigned turn_left;       /* events that may still run in this turn */
+	uint64_t poll_ticks;      /* time between two looks at the kernel */
+	struct wf_flow flow;
 	struct wf_sampler sampler;
 	struct wf_pool_cache free_colors, free_events;
 	/* Ids of the other regular workers, nearest first. Written by the worker,
@@ -53,8 +57,8 @@ struct WF_ALIGNED wf_worker {
 	weft_fn *_Atomic running;          /* the handler that runs, or NULL */
 	const char *_Atomic running_where; /* where its event was posted */
 	_Atomic int tid;
-	_Atomic int cpu; /* where it was when it last woke */
-	_Atomic uintptr_t stack_low, stack_high;
+	_Atomic int cpu;                    /* where it was when it last woke */
+	struct wf_context *_Atomic context; /* the flow that its thread is in */
 
 	/* Written by others too. */
 	struct wf_runq queue WF_ALIGNED;

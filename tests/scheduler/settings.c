@@ -94,7 +94,7 @@ TEST(zeros_mean_the_documented_defaults)
 	CHECK_EQ(set.opt.batch, 10);
 	CHECK_EQ(set.opt.stall_ms, 10);
 	CHECK_EQ(set.opt.offload_max, 64);
-	CHECK_EQ(set.opt.stack_size, 256 << 10);
+	CHECK_EQ(set.opt.stack_size, 184 << 10);
 	CHECK_EQ(set.steal, WF_STEAL_ALL);
 	CHECK_STR(set.opt.steal, "all");
 	CHECK_STR(set.opt.sysfs, "/sys");

@@ -1,0 +1,49 @@
+/* disk.h - Capriccio's figures 3 and 4: random reads of 4 KB by many threads. */
+#ifndef BENCH_DISK_H
+#define BENCH_DISK_H
+
+#include "bench.h"
+
+#define DISK_BLOCK 4096
+#define DISK_BLOCKS 65536       /* of the file: 256 MB */
+#define DISK_BLOCKS_CACHED 8192 /* that are read from the page cache: 32 MB */
+
+struct disk_work {
+	int threads;    /* reads under way at a time */
+	bool cached;    /* by the page cache; else straight from the disk */
+	const char *io; /* weft only: backend */
+};
+
+/* The file, opened twice, by the parent of all measurements. */
+struct disk_file {
+	int direct, cached;
+};
+extern struct disk_file disk_file;
+
+/* Makes the file, in TMPDIR or /var/tmp; it has no name and ends with the process.
+ * Returns 0, or why not. */
+int disk_file_make(void);
+/* Has the kernel read what is read by the page cache. */
+void disk_file_warm(void);
+
+/* Where the next read goes. */
+static inline int64_t disk_random(const struct disk_work *work, uint64_t *seed)
+{
+	uint32_t blocks = work->cached ? DISK_BLOCKS_CACHED : DISK_BLOCKS;
+
+	return (int64_t)(bench_random(seed) % blocks) * DISK_BLOCK;
+}
+
+#define DISK_READS_CACHED 400000 /* in all */
+
+/* Thousands of reads a second, CPU microseconds a read. */
+void disk_values(double *values, double reads, double ns, double cpu_ns);
+
+/* Measurements of the peers; the argument is a struct disk_work. */
+int disk_pread(const void *work, double *values);
+int disk_nptl(const void *work, double *values);
+int disk_uring(const void *work, double *values);
+/* NULL, or why io_uring is not measured. */
+extern const char *const disk_uring_missing;
+
+#endif

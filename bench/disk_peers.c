@@ -1,0 +1,133 @@
+/* disk_peers.c - random reads by plain pread, from one kernel thread or many; and the
+ * file that all read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "disk.h"
+
+struct disk_file disk_file = { -1, -1 };
+
+static int write_blocks(int fd)
+{
+	static char chunk[256 * DISK_BLOCK];
+	uint64_t seed = 1;
+
+	for (int i = 0; i < DISK_BLOCKS / 256; i++) {
+		for (size_t n = 0; n < sizeof chunk; n += sizeof(uint32_t)) {
+			uint32_t r = bench_random(&seed);
+
+			memcpy(chunk + n, &r, sizeof r);
+		}
+		if (write(fd, chunk, sizeof chunk) != (ssize_t)sizeof chunk)
+			return errno != 0 ? -errno : -ENOSPC;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+int disk_file_make(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[512];
+	int fd, err;
+
+	snprintf(path, sizeof path, "%s/weft-bench-XXXXXX", folder != NULL ? folder : "/var/tmp");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return -errno;
+	err = write_blocks(fd);
+	disk_file.cached = fd;
+	disk_file.direct = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (err == 0 && disk_file.direct < 0)
+		err = -errno;
+	unlink(path);
+	return err;
+}
+
+void disk_file_warm(void)
+{
+	static char chunk[64 * DISK_BLOCK];
+
+	for (int64_t at = 0; at < (int64_t)DISK_BLOCKS_CACHED * DISK_BLOCK; at += sizeof chunk)
+		if (pread(disk_file.cached, chunk, sizeof chunk, at) < 0)
+			return;
+}
+
+void disk_values(double *values, double reads, double ns, double cpu_ns)
+{
+	values[0] = reads / ns * 1e6;
+	values[1] = cpu_ns / reads / 1e3;
+}
+
+int disk_pread(const void *arg, double *values)
+{
+	const struct disk_work *work = arg;
+	char *bufs = aligned_alloc(DISK_BLOCK, (size_t)work->threads * DISK_BLOCK);
+	uint64_t seed = 1, start;
+	double cpu;
+
+	if (bufs == NULL)
+		return -ENOMEM;
+	disk_file_warm();
+	memset(bufs, 0, (size_t)work->threads * DISK_BLOCK);
+	start = bench_now();
+	cpu = bench_cpu_ns(getpid());
+	for (int i = 0; i < DISK_READS_CACHED; i++) {
+		/* Into as many buffers as the threads have, for the caches' sake. */
+		char *buf = bufs + (size_t)(i % work->threads) * DISK_BLOCK;
+
+		if (pread(disk_file.cached, buf, DISK_BLOCK, disk_random(work, &seed)) !=
+		    DISK_BLOCK)
+			return bench_fail("pread: %s", strerror(errno));
+	}
+	disk_values(values, DISK_READS_CACHED, (double)(bench_now() - start),
+		    bench_cpu_ns(getpid()) - cpu);
+	return 0;
+}
+
+/* Kernel threads */
+
+static struct {
+	const struct disk_work *work;
+	_Atomic long reads;
+	_Atomic bool stop;
+} t;
+
+static void *read_thread(void *arg)
+{
+	char *buf = aligned_alloc(DISK_BLOCK, DISK_BLOCK);
+	uint64_t seed = (uint64_t)(uintptr_t)arg;
+
+	while (buf != NULL && !atomic_load_explicit(&t.stop, memory_order_relaxed)) {
+		if (pread(disk_file.direct, buf, DISK_BLOCK, disk_random(t.work, &seed)) !=
+		    DISK_BLOCK)
+			break;
+		atomic_fetch_add_explicit(&t.reads, 1, memory_order_relaxed);
+	}
+	free(buf);
+	return NULL;
+}
+
+int disk_nptl(const void *arg, double *values)
+{
+	double cpu = bench_cpu_ns(getpid());
+	uint64_t start = bench_now();
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	t.work = arg;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t)64 * 1024);
+	for (int i = 0; i < t.work->threads; i++)
+		if (pthread_create(&thread, &attr, read_thread, (void *)(uintptr_t)(i + 1)) != 0)
+			return bench_fail("no thread %d", i);
+	usleep((useconds_t)(bench_seconds(0.5) * 1e6));
+	disk_values(values, (double)t.reads, (double)(bench_now() - start),
+		    bench_cpu_ns(getpid()) - cpu);
+	return t.reads > 0 ? 0 : bench_fail("nothing was read");
+}

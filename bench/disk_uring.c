@@ -1,0 +1,78 @@
+/* disk_uring.c - random reads by a loop on io_uring written by hand: so many reads are
+ * under way at any time, and each that is done starts the next. */
+#include <errno.h>
+#include <liburing.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "disk.h"
+
+const char *const disk_uring_missing = NULL;
+
+static int ring_init(struct io_uring *ring, unsigned entries)
+{
+	unsigned best = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+
+	/* Old kernels do not know them. */
+	if (io_uring_queue_init(entries, ring, best) == 0)
+		return 0;
+	return io_uring_queue_init(entries, ring, 0);
+}
+
+static void start_read(struct io_uring *ring, const struct disk_work *work, char *buf,
+		       uint64_t *seed)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+
+	io_uring_prep_read(sqe, disk_file.direct, buf, DISK_BLOCK,
+			   (uint64_t)disk_random(work, seed));
+	io_uring_sqe_set_data(sqe, buf);
+}
+
+/* Takes what is done, starts as many again. Returns how many, or -Exxx. */
+static long turn(struct io_uring *ring, const struct disk_work *work, uint64_t *seed)
+{
+	struct io_uring_cqe *cqe;
+	unsigned head, n = 0;
+	int err = io_uring_submit_and_wait(ring, 1);
+
+	if (err < 0)
+		return bench_fail("io_uring_submit_and_wait: %s", strerror(-err));
+	io_uring_for_each_cqe(ring, head, cqe)
+	{
+		if (cqe->res != DISK_BLOCK)
+			return bench_fail("read: %s", strerror(-cqe->res));
+		start_read(ring, work, io_uring_cqe_get_data(cqe), seed);
+		n++;
+	}
+	io_uring_cq_advance(ring, n);
+	return n;
+}
+
+int disk_uring(const void *arg, double *values)
+{
+	const struct disk_work *work = arg;
+	char *bufs = aligned_alloc(DISK_BLOCK, (size_t)work->threads * DISK_BLOCK);
+	double ns = bench_seconds(0.5) * 1e9, cpu = bench_cpu_ns(getpid());
+	struct io_uring ring;
+	uint64_t seed = 1, start;
+	long reads = 0;
+	int err = ring_init(&ring, (unsigned)work->threads);
+
+	if (err < 0 || bufs == NULL)
+		return bench_fail("io_uring: %s", strerror(err < 0 ? -err : ENOMEM));
+	start = bench_now();
+	for (int i = 0; i < work->threads; i++)
+		start_read(&ring, work, bufs + (size_t)i * DISK_BLOCK, &seed);
+	while ((double)(bench_now() - start) < ns) {
+		long n = turn(&ring, work, &seed);
+
+		if (n < 0)
+			return (int)n;
+		reads += n;
+	}
+	disk_values(values, (double)reads, (double)(bench_now() - start),
+		    bench_cpu_ns(getpid()) - cpu);
+	return 0;
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Each piece of C in the guides to threads is a piece of one of the examples, which
+# are compiled and run.
+cd "$(dirname "$0")" || exit 2
+guide=../docs/guide
+
+awk '
+function check(   i) {
+	pieces++
+	for (i = 1; i <= examples; i++)
+		if (index(text[i], piece) > 0)
+			return
+	print guide ": in none of the examples:\n" piece
+	failed++
+}
+FILENAME !~ /\.md$/ {
+	if (FNR == 1)
+		examples++
+	text[examples] = text[examples] $0 "\n"
+	next
+}
+/^```$/ { if (inside) check(); inside = 0 }
+inside { piece = piece $0 "\n" }
+/^```c$/ { inside = 1; piece = ""; guide = FILENAME }
+END {
+	print pieces - failed " passed, " failed + 0 " failed"
+	exit failed > 0 || pieces == 0
+}' ./*.c $guide/threads.md $guide/waiting.md $guide/synchronising.md $guide/stacks.md

@@ -1,0 +1,263 @@
+/* weft/channel.h - channels: messages of one size, from whoever to whoever.
+ *
+ * A message is copied: into the channel, out of it, or straight from the sender to
+ * a receiver that waits. They come out in the order sent. Who waits longest is
+ * served first, and a message wakes one. While one color uses a channel that costs
+ * a few plain loads and stores; between colors, a short lock. No worker is ever
+ * blocked. Kernel threads that are not Weft's (and functions that the offload pool
+ * runs) may use channels too, even while no runtime runs: they wait in the kernel.
+ * Plain handlers cannot wait; they use the try forms. A run that waits for foreign
+ * kernel threads only must be kept going by weft_hold. weft_stop ends threads where
+ * they stand: a channel where one of them waited can then only be freed.
+ *
+ *	WEFT_CHANNEL(ints, int);
+ *
+ *	ints *c = ints_new(16);
+ *	ints_send(c, 42);
+ *	ints_receive(c, &answer);
+ */
+#ifndef WEFT_CHANNEL_H
+#define WEFT_CHANNEL_H
+
+#ifdef __cplusplus
+#include <type_traits>
+#endif
+
+#include <weft/thread.h>
+
+WEFT_BEGIN_DECLS
+
+/* A channel. */
+typedef struct weft_channel weft_channel;
+
+/* The capacity of a channel that no sender waits for. */
+#define WEFT_UNBOUNDED SIZE_MAX
+
+/* Makes a channel for messages of `size` bytes, which may be 0 (a message that only
+ * comes). It keeps up to `capacity` of them. With capacity 0 it keeps none: a sender
+ * waits until a receiver takes the message from its hands. One of WEFT_UNBOUNDED
+ * grows, and shrinks again.
+ *
+ * Gives:    a channel, to be freed by weft_channel_free.
+ * Context:  any thread.
+ * Returns:  the channel, or NULL: no memory
+ */
+WEFT_API weft_channel *weft_channel_new(size_t size, size_t capacity);
+
+/* Frees a channel, and the messages that are left in it. NULL is allowed. It need
+ * not be closed, but nobody else may use it any more.
+ *
+ * Takes:    ch
+ * Context:  any thread.
+ * Misuse:   somebody still waits at the channel; it is not freed then.
+ * Returns:  0
+ *           -EBUSY      somebody waits
+ */
+WEFT_API int weft_channel_free_at(weft_channel *ch, const char *where);
+#define weft_channel_free(ch) weft_channel_free_at(ch, WEFT_HERE)
+
+/* Sends the message at `from`, waiting for room, or for a receiver if the capacity
+ * is 0. Exact: 0 means that the message was sent, and it is received once; anything
+ * else, that it was not sent.
+ *
+ * Context:  a thread, or a kernel thread that is no worker; waits. A plain handler
+ *           if it need not wait.
+ * Returns:  0
+ *           -EPIPE      the channel is closed
+ *           -ENOMEM     no memory for an unbounded channel to grow
+ *           -ETIMEDOUT  the deadline came first
+ *           -ECANCELED  the wait was cancelled
+ *           -EPERM      a plain handler would have to wait
+ */
+WEFT_API int weft_channel_send_until(weft_channel *ch, const void *from, uint64_t deadline);
+static inline int weft_channel_send(weft_channel *ch, const void *from)
+{
+	return weft_channel_send_until(ch, from, WEFT_FOREVER);
+}
+
+/* Receives a message into `to`, waiting for one. Exact: 0 means that a message was
+ * received; anything else, that none was taken. `to` is then as it was.
+ *
+ * Context:  as weft_channel_send
+ * Returns:  0
+ *           -EPIPE      the channel is closed, and nothing is left in it
+ *           -ETIMEDOUT  the deadline came first
+ *           -ECANCELED  the wait was cancelled
+ *           -EPERM      a plain handler would have to wait
+ */
+WEFT_API int weft_channel_receive_until(weft_channel *ch, void *to, uint64_t deadline);
+static inline int weft_channel_receive(weft_channel *ch, void *to)
+{
+	return weft_channel_receive_until(ch, to, WEFT_FOREVER);
+}
+
+/* Send or receive if that needs no waiting.
+ *
+ * Context:  any thread, and plain handlers.
+ * Returns:  0
+ *           -EAGAIN     it would have to wait
+ *           -EPIPE, -ENOMEM  as weft_channel_send and weft_channel_receive
+ */
+WEFT_API int weft_channel_try_send(weft_channel *ch, const void *from);
+WEFT_API int weft_channel_try_receive(weft_channel *ch, void *to);
+
+/* Says that no more messages come. All who wait go on: senders get -EPIPE, and from
+ * now on so does everybody who sends. Receivers take what is left, then get -EPIPE.
+ *
+ * Context:  any thread, and plain handlers.
+ * Returns:  0
+ *           -EALREADY   it was closed before
+ */
+WEFT_API int weft_channel_close(weft_channel *ch);
+
+/* Tells how many messages a channel keeps now, and how many it may keep. Messages in
+ * the hands of senders that wait do not count.
+ *
+ * Context:  any thread, and plain handlers.
+ * Returns:  the number
+ */
+WEFT_API size_t weft_channel_length(const weft_channel *ch);
+WEFT_API size_t weft_channel_capacity(const weft_channel *ch);
+
+/* What weft_select may do: one send or one receive. Filled in by weft_case_send and
+ * weft_case_receive; fields that end in _ are Weft's.
+ */
+typedef struct weft_case {
+	weft_channel *channel; /* NULL: this case never happens */
+	const void *from;      /* send: the message */
+	void *to;              /* receive: where it goes */
+	bool sends;
+	int result; /* of the case that was chosen: 0, or -EPIPE: closed */
+	uint8_t how_;
+	bool listed_;
+	struct weft_case *next_, *prev_, *order_;
+	void *choice_;
+} weft_case;
+
+/* Fill in a case. A case may be used again after weft_select has returned.
+ *
+ * Borrows:  from or to, until weft_select has returned.
+ * Context:  any thread.
+ * Returns:  the case
+ */
+static inline weft_case weft_case_send(weft_channel *ch, const void *from)
+{
+	weft_case c;
+
+	memset(&c, 0, sizeof c);
+	c.channel = ch;
+	c.from = from;
+	c.sends = true;
+	return c;
+}
+static inline weft_case weft_case_receive(weft_channel *ch, void *to)
+{
+	weft_case c;
+
+	memset(&c, 0, sizeof c);
+	c.channel = ch;
+	c.to = to;
+	return c;
+}
+
+/* Does one of several sends and receives, whichever can be done first, and none of
+ * the others. Where several can be done the choice is fair: none is passed over for
+ * ever. A case whose channel is closed (and, to receive, empty) can be done: its
+ * result is -EPIPE. weft_try_select does not wait. Without cases it waits for the
+ * deadline.
+ *
+ * Borrows:  cases, until it returns.
+ * Context:  as weft_channel_send; weft_try_select: also plain handlers.
+ * Returns:  the index of the case that was done; its `result` says how it went
+ *           -EAGAIN     none can be done without waiting (weft_try_select)
+ *           -ENOMEM     no memory for an unbounded channel to grow; nothing was done
+ *           -ETIMEDOUT, -ECANCELED, -EPERM  as weft_channel_send; nothing was done
+ */
+WEFT_API int weft_select_until(weft_case *cases, size_t count, uint64_t deadline);
+WEFT_API int weft_try_select(weft_case *cases, size_t count);
+static inline int weft_select(weft_case *cases, size_t count)
+{
+	return weft_select_until(cases, count, WEFT_FOREVER);
+}
+
+WEFT_END_DECLS
+
+#ifdef __cplusplus
+#define WEFT_CHANNEL_CHECK_(...) \
+	static_assert(std::is_trivially_copyable<__VA_ARGS__>::value, \
+		      "messages are copied byte by byte");
+#else
+#define WEFT_CHANNEL_CHECK_(...)
+#endif
+#define WEFT_CHANNEL_FN_ __attribute__((unused)) static inline
+
+/* WEFT_CHANNEL(name, type) declares a type `name` of channels whose messages are of
+ * `type`, and name_new(capacity), name_free, name_send, name_send_until, name_try_send
+ * (which take the message by value), name_receive, name_receive_until,
+ * name_try_receive, name_close, name_length, name_capacity, name_case_send,
+ * name_case_receive (for weft_select) and name_channel (the channel behind it). Each
+ * is what weft_channel_... of that name is, and checked by the compiler. In C++ the
+ * type must be trivially copyable.
+ */
+#define WEFT_CHANNEL(name, ...) \
+	WEFT_CHANNEL_CHECK_(__VA_ARGS__) \
+	typedef struct name name; \
+	WEFT_CHANNEL_FN_ weft_channel *name##_channel(const name *c) \
+	{ \
+		return (weft_channel *)(uintptr_t)c; \
+	} \
+	WEFT_CHANNEL_FN_ name *name##_new(size_t capacity) \
+	{ \
+		return (name *)weft_channel_new(sizeof(__VA_ARGS__), capacity); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_free(name *c) \
+	{ \
+		return weft_channel_free(name##_channel(c)); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_send_until(name *c, __VA_ARGS__ message, uint64_t deadline) \
+	{ \
+		return weft_channel_send_until(name##_channel(c), &message, deadline); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_send(name *c, __VA_ARGS__ message) \
+	{ \
+		return weft_channel_send(name##_channel(c), &message); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_try_send(name *c, __VA_ARGS__ message) \
+	{ \
+		return weft_channel_try_send(name##_channel(c), &message); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_receive_until(name *c, __VA_ARGS__ *to, uint64_t deadline) \
+	{ \
+		return weft_channel_receive_until(name##_channel(c), to, deadline); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_receive(name *c, __VA_ARGS__ *to) \
+	{ \
+		return weft_channel_receive(name##_channel(c), to); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_try_receive(name *c, __VA_ARGS__ *to) \
+	{ \
+		return weft_channel_try_receive(name##_channel(c), to); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_close(name *c) \
+	{ \
+		return weft_channel_close(name##_channel(c)); \
+	} \
+	WEFT_CHANNEL_FN_ size_t name##_length(const name *c) \
+	{ \
+		return weft_channel_length(name##_channel(c)); \
+	} \
+	WEFT_CHANNEL_FN_ size_t name##_capacity(const name *c) \
+	{ \
+		return weft_channel_capacity(name##_channel(c)); \
+	} \
+	WEFT_CHANNEL_FN_ weft_case name##_case_send(name *c, __VA_ARGS__ const *from) \
+	{ \
+		return weft_case_send(name##_channel(c), from); \
+	} \
+	WEFT_CHANNEL_FN_ weft_case name##_case_receive(name *c, __VA_ARGS__ *to) \
+	{ \
+		return weft_case_receive(name##_channel(c), to); \
+	} \
+	typedef struct name name
+
+#endif

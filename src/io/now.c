@@ -1,0 +1,351 @@
+/* now.c - calls that can be answered at once, for threads, without an operation.
+ *
+ * The system call is made by the caller if nothing of its direction waits on the
+ * descriptor and it may be ready. That keeps the order of operations: what was
+ * started before has been done, and what is started meanwhile, by others, has no
+ * order with this call. It also keeps the promise of epoll.c that no edge is lost:
+ * `ready` is cleared before a try of reading, so an edge that comes meanwhile is
+ * seen; and if the try leaves something, `ready` comes back and whoever began to
+ * wait meanwhile is tried. Writing leaves `ready` alone: a full socket is rare, and
+ * only costs another try.
+ *
+ * Reads of files at an offset have no order. They take no lock at all: it would be
+ * a good part of what a read from the page cache costs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "io/backend.h"
+#include "io/io.h"
+#include "platform/syscall.h"
+
+/* A try of one direction. */
+struct turn {
+	enum wf_kind kind;
+	bool cleared; /* `ready` was */
+	bool behind;  /* others wait */
+	bool doubtful, level;
+};
+
+static bool learnt(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	if (WF_UNLIKELY(f->closing))
+		return false;
+	return WF_LIKELY(f->kind != WF_KIND_UNKNOWN) || wf_fd_learn(f) == 0;
+}
+
+/* Whether a call may be tried now; `urge`: even if nothing says that it is ready. */
+static bool turn_begin(struct wf_fd *f, int d, bool urge, struct turn *t)
+{
+	struct wf_dir *dir = &f->dir[d];
+	bool may;
+
+	wf_lock_take(&f->lock);
+	may = learnt(f);
+	t->behind = may && dir->head != NULL;
+	may = may && !t->behind && (dir->ready || urge);
+	t->kind = f->kind;
+	t->doubtful = f->doubtful;
+	t->level = f->level;
+	t->cleared = may && d == WF_IN && f->kind != WF_KIND_FILE;
+	if (t->cleared) {
+		dir->ready = false;
+		wf_fd_missed(f);
+	}
+	wf_lock_give(&f->lock);
+	return may;
+}
+
+/* There may be more: so it is for those who came meanwhile. */
+static void turn_end(struct wf_fd *f, int d)
+{
+	struct wf_after after = { 0 };
+	weft_op *next;
+
+	wf_lock_take(&f->lock);
+	f->dir[d].ready = true;
+	f->misses = 0;
+	next = f->dir[d].head;
+	if (WF_UNLIKELY(next != NULL) && !(next->flags_ & WF_OP_BUSY))
+		wf_io->begin(f, next, &after);
+	wf_lock_give(&f->lock);
+	wf_after(&after);
+}
+
+/* What the caller may be told, of the outcome of a try. What was read from a file in
+ * part is read again by an operation; what was written, or received, in part is told. An error
+ * that may come from a wrong idea of the descriptor is left to an operation, too. */
+static int64_t answer(const weft_op *op, int64_t n)
+{
+	if (WF_LIKELY(n >= 0))
+		return n;
+	if (op->done_ > 0 && (wf_op_dir(op) == WF_OUT || n != WF_TRY_OFFLOAD))
+		return (int64_t)op->done_;
+	if (n == -EAGAIN)
+		return wf_op_impatient(op) ? n : WF_NOW_WAIT;
+	if (n == WF_TRY_OFFLOAD || n == WF_TRY_PAUSE || n == -EBADF || n == -ENOTSOCK)
+		return WF_NOW_WAIT;
+	return n;
+}
+
+static int64_t in_turn(weft_op *op, struct wf_fd *f, bool urge)
+{
+	int d = wf_op_dir(op);
+	struct wf_tried tried;
+	struct turn t;
+
+	/* io_uring never says when there is room to write. */
+	urge |= wf_op_impatient(op) || (d == WF_OUT && wf_io != &wf_epoll);
+	if (!turn_begin(f, d, urge, &t))
+		return t.behind && wf_op_impatient(op) ? -EAGAIN : WF_NOW_WAIT;
+	tried = wf_try(op, t.kind);
+	if (tried.n >= 0 && op->kind_ == WF_OP_ACCEPT)
+		wf_give_at_once(op, (int)tried.n, t.kind);
+	if (t.cleared && tried.n != -EAGAIN && (tried.more || t.doubtful) &&
+	    !(t.level && tried.n > 0))
+		turn_end(f, d);
+	return answer(op, tried.n);
+}
+
+/* The fields that a try looks at. */
+static struct wf_fd *prepare(weft_op *op, enum wf_op_kind kind, int fd)
+{
+	int err;
+
+	op->kind_ = (uint8_t)kind;
+	op->fd = fd;
+	op->flags_ = 0;
+	op->done_ = 0;
+	op->record_ = wf_fd_get(fd, &err);
+	return op->record_;
+}
+
+static bool is_cached(struct wf_fd *f)
+{
+	bool cached = __atomic_load_n(&f->cached, __ATOMIC_RELAXED);
+
+	if (WF_LIKELY(cached))
+		return true;
+	wf_lock_take(&f->lock);
+	cached = learnt(f) && f->cached;
+	wf_lock_give(&f->lock);
+	return cached;
+}
+
+static int64_t at_offset(weft_op *op, struct wf_fd *f)
+{
+	return is_cached(f) ? answer(op, wf_try(op, WF_KIND_FILE).n) : WF_NOW_WAIT;
+}
+
+bool wf_now_cached(int fd)
+{
+	int err;
+	struct wf_fd *f = wf_fd_get(fd, &err);
+
+	return WF_LIKELY(f != NULL) && is_cached(f);
+}
+
+/* Where the file ends the page cache has no more either. */
+int64_t wf_now_short(int fd, int64_t n, int64_t offset)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	if (n > 0 && wf_preadv2(fd, &iov, 1, offset + n, RWF_NOWAIT) != 0)
+		return WF_NOW_WAIT;
+	if (n >= 0)
+		return n;
+	return n == -EFAULT || n == -EIO || n == -ENOBUFS ? n : WF_NOW_WAIT;
+}
+
+static int64_t transfer(weft_op *op, enum wf_op_kind kind, int fd, int64_t offset, bool urge)
+{
+	struct wf_fd *f = prepare(op, kind, fd);
+
+	if (WF_UNLIKELY(f == NULL))
+		return WF_NOW_WAIT;
+	return offset >= 0 ? at_offset(op, f) : in_turn(op, f, urge);
+}
+
+static int64_t rw(enum wf_op_kind kind, int fd, void *buf, size_t len, int64_t offset, int flags,
+		  bool urge)
+{
+	weft_op op;
+
+	op.u_.rw_.buf = buf;
+	op.u_.rw_.len = len < WF_LEN_MAX ? len : WF_LEN_MAX;
+	op.u_.rw_.offset = offset;
+	op.u_.rw_.flags = flags;
+	return transfer(&op, kind, fd, offset, urge);
+}
+
+int64_t wf_now_read(int fd, void *buf, size_t len, bool urge)
+{
+	return rw(WF_OP_READ, fd, buf, len, -1, 0, urge);
+}
+
+int64_t wf_now_write(int fd, const void *buf, size_t len, int64_t offset, bool urge)
+{
+	return rw(WF_OP_WRITE, fd, (void *)(uintptr_t)buf, len, offset, 0, urge);
+}
+
+/* All of it may have to wait in the midst, which is for an operation. */
+static bool waits_for_all(int flags)
+{
+	return (flags & (MSG_WAITALL | MSG_DONTWAIT)) == MSG_WAITALL;
+}
+
+int64_t wf_now_recv(int fd, void *buf, size_t len, int flags, bool urge)
+{
+	if (waits_for_all(flags))
+		return WF_NOW_WAIT;
+	return rw(WF_OP_RECV, fd, buf, len, -1, flags, urge);
+}
+
+int64_t wf_now_send(int fd, const void *buf, size_t len, int flags, bool urge)
+{
+	if (waits_for_all(flags))
+		return WF_NOW_WAIT;
+	return rw(WF_OP_SEND, fd, (void *)(uintptr_t)buf, len, -1, flags, urge);
+}
+
+static int64_t vector(enum wf_op_kind kind, int fd, const struct iovec *iov, size_t count,
+		      int64_t offset, bool urge)
+{
+	weft_op op;
+
+	if (offset < -1 || count > IOV_MAX || (iov == NULL && count > 0))
+		return -EINVAL;
+	op.u_.iov_.iov = iov;
+	op.u_.iov_.count = count;
+	op.u_.iov_.offset = offset;
+	return transfer(&op, kind, fd, offset, urge);
+}
+
+int64_t wf_now_readv(int fd, const struct iovec *iov, size_t count, int64_t offset, bool urge)
+{
+	return vector(WF_OP_READV, fd, iov, count, offset, urge);
+}
+
+int64_t wf_now_writev(int fd, const struct iovec *iov, size_t count, int64_t offset, bool urge)
+{
+	return vector(WF_OP_WRITEV, fd, iov, count, offset, urge);
+}
+
+static int64_t message(enum wf_op_kind kind, int fd, struct msghdr *msg, int flags, bool urge)
+{
+	weft_op op;
+
+	if (msg == NULL)
+		return -EINVAL;
+	op.u_.msg_.msg = msg;
+	op.u_.msg_.flags = flags & ~MSG_WAITALL;
+	return transfer(&op, kind, fd, -1, urge);
+}
+
+int64_t wf_now_recvmsg(int fd, struct msghdr *msg, int flags, bool urge)
+{
+	return message(WF_OP_RECVMSG, fd, msg, flags, urge);
+}
+
+int64_t wf_now_sendmsg(int fd, struct msghdr *msg, int flags, bool urge)
+{
+	return message(WF_OP_SENDMSG, fd, msg, flags, urge);
+}
+
+int64_t wf_now_accept(int fd, struct sockaddr *addr, socklen_t *len, bool urge)
+{
+	weft_op op;
+
+	op.u_.addr_.addr = addr;
+	op.u_.addr_.len = len;
+	return transfer(&op, WF_OP_ACCEPT, fd, -1, urge);
+}
+
+int64_t wf_now_sendfile(int fd, int in, int64_t offset, size_t len, bool urge)
+{
+	weft_op op;
+
+	if (offset < 0)
+		return -EINVAL;
+	op.u_.file_.in = in;
+	op.u_.file_.offset = offset;
+	op.u_.file_.len = len;
+	op.u_.file_.warm = 0;
+	return transfer(&op, WF_OP_SENDFILE, fd, -1, urge);
+}
+
+/* Opens what the kernel can find in memory. Anything else it says is left to an
+ * operation to find out. */
+int64_t wf_now_open(int dir, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NONBLOCK),
+		.resolve = RESOLVE_CACHED,
+	};
+	weft_op op;
+	long fd;
+
+	if (path == NULL)
+		return -EINVAL;
+	if (flags & (O_CREAT | O_TRUNC | O_TMPFILE) || WF_FAULT(EAGAIN) < 0)
+		return WF_NOW_WAIT;
+	fd = syscall(SYS_openat2, dir, path, &how, sizeof how);
+	if (fd < 0)
+		return WF_NOW_WAIT;
+	op.kind_ = WF_OP_OPEN;
+	op.u_.open_.flags = flags;
+	wf_give_at_once(&op, (int)fd, WF_KIND_UNKNOWN);
+	return fd;
+}
+
+/* Whether closing f has nothing to wait for, as far as we know. */
+static bool quiet(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	return !f->closing && f->kind != WF_KIND_UNKNOWN && f->kind != WF_KIND_FILE &&
+	       f->busy == 0 && !wf_op_lingers(f);
+}
+
+int64_t wf_now_close(int fd)
+{
+	struct wf_fd *f = wf_fd_peek(fd);
+	struct wf_after after = { 0 };
+	int64_t n = WF_NOW_WAIT;
+
+	if (f == NULL)
+		return n;
+	wf_lock_take(&f->lock);
+	if (quiet(f)) {
+		wf_op_end_all(f, -ECANCELED, &after);
+		f->closing = true;
+		wf_op_close_if_quiet(f, &after);
+	}
+	wf_lock_give(&f->lock);
+	if (after.close) {
+		after.close = false;
+		n = wf_result(close(after.close_fd));
+	}
+	wf_after(&after);
+	return n;
+}
+
+/* On epoll whoever did the operation knows, and said so. Elsewhere it is a guess; the
+ * more often that was wrong, the fewer are made. */
+void wf_now_more(int fd)
+{
+	struct wf_fd *f = wf_io != &wf_epoll ? wf_fd_peek(fd) : NULL;
+
+	if (f == NULL)
+		return;
+	wf_lock_take(&f->lock);
+	if (f->hints++ >= f->misses) {
+		f->dir[WF_IN].ready = true;
+		f->hints = 0;
+	}
+	wf_lock_give(&f->lock);
+}

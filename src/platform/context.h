@@ -1,0 +1,94 @@
+/* context.h - one flow of control on a stack, and the switch between two.
+ *
+ * wf_switch leaves a stack and goes on where another was left. What the C++ library
+ * and the sanitizers keep per kernel thread, though it belongs to a flow, is
+ * exchanged or announced here.
+ */
+#ifndef WF_CONTEXT_H
+#define WF_CONTEXT_H
+
+#include "base/compiler.h"
+#if defined(__x86_64__)
+#include "platform/switch_x86_64.h"
+#elif defined(__aarch64__)
+#include "platform/switch_aarch64.h"
+#endif
+
+#if defined(WF_ASAN)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#elif defined(WF_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+struct wf_context {
+	void *sp;            /* while it does not run */
+	uintptr_t low, high; /* its stack */
+	/* Exceptions that are being handled. */
+	void *caught;
+	unsigned uncaught;
+#if defined(WF_ASAN)
+	void *fake_stack;
+#elif defined(WF_TSAN)
+	void *fiber;
+#endif
+};
+
+/* Makes a flow that, when first switched to, calls entry(arg) on the stack
+ * [low, high). entry calls wf_context_begun first, and never returns. */
+void wf_context_init(struct wf_context *c, uintptr_t low, uintptr_t high, void (*entry)(void *arg),
+		     void *arg);
+/* It will not be switched to again. */
+void wf_context_fini(struct wf_context *c);
+
+/* Makes `c` stand for the calling kernel thread's own flow. */
+void wf_context_adopt(struct wf_context *c);
+
+/* What the Itanium C++ ABI says of __cxa_eh_globals. */
+struct wf_exceptions {
+	void *caught;
+	unsigned uncaught;
+};
+/* Only in programs that have a C++ library. */
+extern struct wf_exceptions *__cxa_get_globals(void) __attribute__((weak));
+
+static WF_INLINE void wf_exceptions_exchange(struct wf_context *from, const struct wf_context *to)
+{
+	struct wf_exceptions *e;
+
+	if (__cxa_get_globals == NULL)
+		return;
+	e = __cxa_get_globals();
+	from->caught = e->caught;
+	from->uncaught = e->uncaught;
+	e->caught = to->caught;
+	e->uncaught = to->uncaught;
+}
+
+/* The first thing that a new flow does. */
+static inline void wf_context_begun(void)
+{
+#if defined(WF_ASAN)
+	__sanitizer_finish_switch_fiber(NULL, NULL, NULL);
+#endif
+}
+
+/* Leaves `from`, which is the caller's flow, and goes on in `to`. Returns when
+ * somebody switches to `from`; never, if it `ends`. */
+static WF_INLINE void wf_context_switch(struct wf_context *from, struct wf_context *to, bool ends)
+{
+	wf_exceptions_exchange(from, to);
+#if defined(WF_ASAN)
+	__sanitizer_start_switch_fiber(ends ? NULL : &from->fake_stack, (void *)to->low,
+				       to->high - to->low);
+#elif defined(WF_TSAN)
+	__tsan_switch_to_fiber(to->fiber, 0);
+#endif
+	(void)ends;
+	wf_switch(&from->sp, to->sp);
+#if defined(WF_ASAN)
+	__sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
+#endif
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* turn.h - from one flow of a color straight to the next, without the worker's loop.
+ *
+ * All of it is for the worker's own thread, while an exclusive event of the color
+ * runs: the color is w's, and its local list nobody else's. Each call that succeeds
+ * counts as one event of the turn (S3).
+ */
+#ifndef WF_TURN_H
+#define WF_TURN_H
+
+#include "base/report.h"
+#include "scheduler/runtime.h"
+
+bool wf_turn_extend(struct wf_worker *w);
+
+/* One that was stuck must come back to its loop and say that it is well. */
+static WF_INLINE bool wf_turn_has_room(struct wf_worker *w)
+{
+	struct wf_runtime *rt = WF_CONTAINER(w->sched, struct wf_runtime, sched);
+
+	return (WF_LIKELY(w->turn_left > 0) || wf_turn_extend(w)) &&
+	       WF_LIKELY(!WF_LOAD(&rt->stopping)) && WF_LIKELY(!WF_LOAD(&w->stuck));
+}
+
+static WF_INLINE void wf_turn_count(struct wf_worker *w, const weft_event *ev)
+{
+	w->turn_left--;
+	WF_ADD_OWN(&w->beat, 1u);
+	WF_STORE(&w->running_where, ev->where_);
+}
+
+/* A flow of w's color that the one that runs has just made or woken: it stands by until
+ * that waits, or ends. */
+static inline void wf_turn_stand_by(struct wf_worker *w, weft_event *ev)
+{
+	struct wf_flow *f = &w->flow;
+
+	WF_ASSERT(__atomic_load_n(&ev->state_, __ATOMIC_RELAXED) == 0);
+	ev->cost_ = f->young_cost;
+	__atomic_store_n(&ev->state_, 1, __ATOMIC_RELAXED);
+	ev->next_ = NULL;
+	ev->prev_ = f->youngest;
+	if (f->youngest != NULL)
+		f->youngest->next_ = ev;
+	else
+		f->young = ev;
+	f->youngest = ev;
+	f->young_count++;
+	WF_ADD_OWN(&w->counters.posted, 1u);
+}
+
+/* Queues those. Before the flow that started them leaves its stack or its color. */
+static inline void wf_turn_leaving(struct wf_worker *w)
+{
+	if (w->flow.young != NULL)
+		wf_turn_queue_young(w);
+}
+
+/* Whether young flows may go ahead of what is queued. Depth first, a tree of flows has
+ * few at a time, and the newest are the warmest; but flows that start or wake each
+ * other must starve nobody (S3): not for longer than some looks at the kernel. */
+static WF_INLINE bool wf_turn_may_overtake(const struct wf_worker *w)
+{
+	struct wf_color *c = w->current;
+
+	if (c->local.head == NULL)
+		c->overtaken = 0;
+	else if (c->overtaken == 0)
+		c->overtaken = w->last_poll;
+	else if (w->last_poll - c->overtaken >= WF_OVERTAKE * w->poll_ticks)
+		return false;
+	return true;
+}
+
+/* If there is just one of those it need not be queued: the caller, who leaves, runs it.
+ * NULL if it cannot: then nothing is done. */
+static WF_INLINE weft_event *wf_turn_take_young(struct wf_worker *w)
+{
+	struct wf_flow *f = &w->flow;
+	weft_event *ev = f->young;
+
+	if (ev != f->youngest || !wf_turn_has_room(w) || !wf_turn_may_overtake(w))
+		return NULL;
+	f->young = f->youngest = NULL;
+	f->young_count = 0;
+	__atomic_store_n(&ev->state_, 0, __ATOMIC_RELEASE);
+	wf_turn_count(w, ev);
+	return ev;
+}
+
+/* Whether the caller may run one more event, which was never posted. */
+static WF_INLINE bool wf_turn_more(struct wf_worker *w, const weft_event *ev)
+{
+	if (!wf_turn_has_room(w))
+		return false;
+	WF_ADD_OWN(&w->counters.posted, 1u);
+	wf_turn_count(w, ev);
+	return true;
+}
+
+/* The next event, if it is to run `fn`: the caller runs it. */
+static WF_INLINE weft_event *wf_turn_next(struct wf_worker *w, weft_fn *fn)
+{
+	struct wf_color *c = w->current;
+	weft_event *ev = c->local.head;
+
+	if (ev == NULL || ev->run != fn || ev->shared || ev->drop != NULL || !wf_turn_has_room(w))
+		return NULL;
+	c->local.head = ev->next_;
+	if (ev->next_ != NULL)
+		ev->next_->prev_ = NULL;
+	else
+		WF_STORE(&c->local.tail, NULL);
+	WF_ADD_OWN(&c->local_count, -1u);
+	WF_ADD_OWN(&c->local_cost, -(uint64_t)ev->cost_);
+	__atomic_store_n(&ev->state_, 0, __ATOMIC_RELEASE);
+	wf_turn_count(w, ev);
+	return ev;
+}
+
+/* Posts `ev`, which ran before, and takes the next in one step. NULL if it cannot: then
+ * nothing is done. */
+static WF_INLINE weft_event *wf_turn_swap(struct wf_worker *w, weft_event *ev, weft_fn *fn)
+{
+	struct wf_color *c = w->current;
+	weft_event *next = c->local.head, *tail;
+
+	/* What is in the inbox was posted before. */
+	if (next == NULL || next->run != fn || next->shared || next->drop != NULL ||
+	    atomic_load_explicit(&c->inbox_count, memory_order_acquire) != 0 ||
+	    !wf_turn_has_room(w))
+		return NULL;
+	tail = WF_LOAD(&c->local.tail);
+	ev->next_ = NULL;
+	ev->prev_ = tail;
+	tail->next_ = ev;
+	WF_STORE(&c->local.tail, ev);
+	c->local.head = next->next_;
+	next->next_->prev_ = NULL;
+	WF_ADD_OWN(&c->local_cost, (uint64_t)ev->cost_ - next->cost_);
+	__atomic_store_n(&ev->state_, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&next->state_, 0, __ATOMIC_RELEASE);
+	WF_ADD_OWN(&w->counters.posted, 1u);
+	wf_turn_count(w, next);
+	return next;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* call.c - what the blocking calls share: checks, waiting, and being fair. */
+#include "threads/call.h"
+
+#include <errno.h>
+
+#include "base/report.h"
+#include "platform/symbols.h"
+
+int wf_call_refused(int rc, const char *name, uintptr_t pc)
+{
+	char caller[256];
+
+	if (rc != -EPERM)
+		return rc;
+	wf_symbol_print(pc, caller, sizeof caller);
+	return wf_misuse(caller, rc, "%s waits, so only threads may call it", name);
+}
+
+void wf_give_turn(void)
+{
+	wf_thread_self()->answers = 0;
+	(void)weft_yield();
+}
+
+void wf_call_event(weft_event *ev)
+{
+	weft_thread *self = wf_thread_self();
+
+	self->answers = 0; /* it will wait */
+	weft_event_init(ev, self->event.color, wf_thread_resume, self);
+	ev->priority = self->event.priority;
+	ev->where_ = self->event.where_;
+}
+
+static void cancel(struct wf_wait *wait)
+{
+	(void)weft_op_cancel(&WF_CONTAINER(wait, struct wf_call, wait)->op);
+}
+
+void wf_call_init(struct wf_call *c, const char *what, int fd)
+{
+	c->wait = (struct wf_wait){ .what = what, .on = (uintptr_t)fd, .cancel = cancel };
+	memset(&c->op, 0, sizeof c->op);
+	wf_call_event(&c->op.event);
+	c->where = c->op.event.where_;
+}
+
+/* An operation that nobody here cancelled ended because its descriptor was closed. */
+int64_t wf_call_end(struct wf_call *c, int rc, uint64_t deadline)
+{
+	if (rc < 0)
+		return rc;
+	wf_wait(&c->wait, deadline);
+	if (c->op.result != -ECANCELED)
+		return c->op.result;
+	return c->wait.error < 0 ? c->wait.error : -EBADF;
+}

@@ -1,0 +1,75 @@
+/* call.h - what the blocking calls share: first a try, then an operation and a wait. */
+#ifndef WF_CALL_H
+#define WF_CALL_H
+
+#include <errno.h>
+
+#include <weft/blocking.h>
+
+#include "io/io.h"
+#include "platform/clock.h"
+#include "threads/thread.h"
+
+/* Whose fault it is if a call is made where it cannot wait. */
+#define WF_CALLER ((uintptr_t)__builtin_return_address(0))
+
+/* Reports that `name` was called, at `pc`, where there is no thread. Returns rc. */
+WF_COLD int wf_call_refused(int rc, const char *name, uintptr_t pc);
+
+/* After so many calls that did not wait others get a turn (S3). That is at the begin of
+ * the next call: if the run is stopped meanwhile, the thread never goes on, and what
+ * the last call gave it (a descriptor) would be nobody's. May switch. */
+enum { WF_ANSWERS_MAX = 64 };
+void wf_give_turn(void);
+
+static inline void wf_take_turns(void)
+{
+	if (WF_UNLIKELY(wf_thread_self()->answers >= WF_ANSWERS_MAX))
+		wf_give_turn();
+}
+
+/* Whether the caller may wait: 0, or what to return. May switch. */
+static inline int wf_call_allowed(const char *name, uintptr_t pc)
+{
+	int rc = wf_wait_allowed();
+
+	if (WF_UNLIKELY(rc < 0))
+		return wf_call_refused(rc, name, pc);
+	if (WF_UNLIKELY(wf_thread_current->answers >= WF_ANSWERS_MAX))
+		wf_give_turn();
+	return WF_UNLIKELY(wf_stopping()) ? -ESHUTDOWN : 0;
+}
+
+/* Whether only what is there at once is wanted. */
+static inline bool wf_past(uint64_t deadline)
+{
+	return deadline != WEFT_FOREVER && deadline <= wf_now();
+}
+
+/* A call that need not wait was answered. Returns n. */
+static inline int64_t wf_answered(int64_t n)
+{
+	wf_thread_self()->answers++;
+	return n;
+}
+
+/* One operation that a thread waits for. Lives on its stack. */
+struct wf_call {
+	struct wf_wait wait;
+	weft_op op;
+	const char *where; /* for the operation: where the thread began */
+};
+
+void wf_call_init(struct wf_call *c, const char *what, int fd);
+
+/* Waits for the end of the operation, whose start returned rc. Returns its result.
+ * Switches. */
+int64_t wf_call_end(struct wf_call *c, int rc, uint64_t deadline);
+
+/* Before a run: nobody waits for signals. */
+void wf_signal_waits_start(void);
+
+/* Fills in the event of anything else that resumes the caller when it is done. */
+void wf_call_event(weft_event *ev);
+
+#endif

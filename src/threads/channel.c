@@ -1,0 +1,382 @@
+/* channel.c - messages go from senders to receivers, through the channel or by hand.
+ *
+ * Each operation is one pass through the channel: in, a few plain steps, out, and
+ * then whoever the pass served is woken. See channel.h for the invariants.
+ *
+ * Rejected: lock-free rings, which cannot hand over to a chosen waiter nor take a
+ * waiter off exactly when its deadline comes (X1), and which cost more than a plain
+ * store where one color uses the channel. Rejected: waking a waiter to try again,
+ * which lets others push in, and wakes in vain.
+ */
+#include "threads/channel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/capacity.h"
+#include "base/memory.h"
+#include "base/report.h"
+
+/* Copies one message. Small ones without a call. */
+static inline void copy(void *to, const void *from, size_t size)
+{
+	if (size == 8)
+		memcpy(to, from, 8);
+	else if (size == 4)
+		memcpy(to, from, 4);
+	else if (size != 0)
+		memcpy(to, from, size);
+}
+
+/* What is kept */
+
+static inline bool has_room(const weft_channel *ch)
+{
+	if (ch->capacity != WEFT_UNBOUNDED)
+		return WF_LOAD(&ch->count) < ch->capacity;
+	return ch->tail < ch->slots || ch->last->next != ch->first;
+}
+
+/* There must be room. */
+static inline void keep(weft_channel *ch, const void *from)
+{
+	if (ch->tail == ch->slots) {
+		ch->last = ch->last->next;
+		ch->tail = 0;
+	}
+	copy(ch->last->data + ch->tail++ * ch->size, from, ch->size);
+	WF_ADD_OWN(&ch->count, 1);
+}
+
+/* The first segment was emptied: it becomes the one in reserve, or is returned to
+ * be freed if there is one. */
+static struct wf_segment *next_segment(weft_channel *ch)
+{
+	struct wf_segment *empty = ch->first, *reserve = ch->last->next;
+
+	ch->first = empty->next;
+	ch->head = 0;
+	if (reserve == empty)
+		return NULL;
+	reserve->next = empty->next;
+	return empty;
+}
+
+/* There must be a message. An empty channel starts at the front again: where one
+ * message at a time is on the way, it always uses the same cache line. */
+static inline void unkeep(weft_channel *ch, void *to, struct wf_pass *pass)
+{
+	if (ch->head == ch->slots)
+		pass->dead = next_segment(ch);
+	copy(to, ch->first->data + ch->head++ * ch->size, ch->size);
+	WF_ADD_OWN(&ch->count, (size_t)-1);
+	if (WF_LOAD(&ch->count) == 0)
+		ch->head = ch->tail = 0;
+}
+
+static struct wf_segment *new_segment(const weft_channel *ch)
+{
+	return wf_new_array(1, sizeof(struct wf_segment) + ch->slots * ch->size);
+}
+
+/* Adds a segment behind the last one. */
+static void add_segment(weft_channel *ch, struct wf_segment *fresh)
+{
+	fresh->next = ch->last->next;
+	ch->last->next = fresh;
+}
+
+/* Who waits */
+
+/* Takes the next one off the list that nobody has claimed, and claims it. */
+static inline weft_case *next_case(struct wf_cases *list, enum wf_home_how how)
+{
+	weft_case *c;
+
+	while ((c = list->first) != NULL) {
+		wf_case_remove(list, c);
+		if (WF_LIKELY(wf_choice_claim(c->choice_, how)))
+			return c;
+	}
+	return NULL;
+}
+
+/* The claimed case is over. Returns who is to be woken. */
+static inline struct wf_waiter *case_done(weft_case *c, int result)
+{
+	struct wf_choice *choice = c->choice_;
+
+	c->result = result;
+	choice->chosen = c;
+	choice->waiter.next = NULL;
+	return &choice->waiter;
+}
+
+/* What can be done in one pass */
+
+static __attribute__((always_inline)) inline int send_inside(weft_channel *ch, struct wf_pass *pass,
+							     const void *from)
+{
+	weft_case *receiver;
+
+	if (WF_UNLIKELY(ch->closed))
+		return -EPIPE;
+	receiver = next_case(&ch->receivers, pass->how);
+	if (receiver != NULL) {
+		copy(receiver->to, from, ch->size);
+		pass->wake = case_done(receiver, 0);
+		return 0;
+	}
+	if (!has_room(ch))
+		return ch->capacity == WEFT_UNBOUNDED ? -ENOMEM : -EAGAIN;
+	keep(ch, from);
+	return 0;
+}
+
+static __attribute__((always_inline)) inline int receive_inside(weft_channel *ch,
+								struct wf_pass *pass, void *to)
+{
+	weft_case *sender;
+
+	if (WF_LOAD(&ch->count) != 0) {
+		unkeep(ch, to, pass);
+		sender = next_case(&ch->senders, pass->how);
+		if (sender != NULL)
+			keep(ch, sender->from);
+	} else {
+		sender = next_case(&ch->senders, pass->how);
+		if (sender == NULL)
+			return ch->closed ? -EPIPE : -EAGAIN;
+		copy(to, sender->from, ch->size);
+	}
+	if (sender != NULL)
+		pass->wake = case_done(sender, 0);
+	return 0;
+}
+
+int wf_channel_send(weft_channel *ch, struct wf_pass *pass, const void *from)
+{
+	return send_inside(ch, pass, from);
+}
+
+int wf_channel_receive(weft_channel *ch, struct wf_pass *pass, void *to)
+{
+	return receive_inside(ch, pass, to);
+}
+
+/* Sends, growing an unbounded channel when there is no room. Memory is got outside
+ * of the channel, so another may have made room meanwhile. */
+static WF_NOINLINE int send_growing(weft_channel *ch, const void *from)
+{
+	struct wf_segment *fresh = new_segment(ch);
+	struct wf_pass pass;
+	int rc;
+
+	if (fresh == NULL)
+		return -ENOMEM;
+	wf_pass_enter(&pass, ch);
+	if (has_room(ch))
+		pass.dead = fresh;
+	else
+		add_segment(ch, fresh);
+	rc = wf_channel_send(ch, &pass, from);
+	wf_pass_leave(ch, &pass);
+	return rc;
+}
+
+int wf_channel_try(weft_case *c)
+{
+	weft_channel *ch = c->channel;
+	struct wf_pass pass;
+	int rc;
+
+	wf_pass_enter(&pass, ch);
+	rc = c->sends ? wf_channel_send(ch, &pass, c->from) : wf_channel_receive(ch, &pass, c->to);
+	wf_pass_leave(ch, &pass);
+	return rc == -ENOMEM ? send_growing(ch, c->from) : rc;
+}
+
+/* Waiting */
+
+/* Waits for one case that could not be done. The caller is inside its channel; this
+ * leaves it. */
+static WF_NOINLINE int wait_for(weft_channel *ch, struct wf_pass *pass, bool sends,
+				const void *from, void *to, uint64_t deadline)
+{
+	struct wf_choice choice;
+	weft_case c;
+	int rc = pass->self != NULL && deadline == WEFT_FOREVER ? 0 : wf_home_may_wait(deadline);
+
+	if (rc == 0) {
+		/* By hand: to clear all of it would cost as much as the rest. */
+		c.channel = ch;
+		c.from = from;
+		c.to = to;
+		c.sends = sends;
+		wf_choice_init(&choice, pass->self, &c, 1,
+			       sends ? "channel send" : "channel receive");
+		wf_case_list(sends ? &ch->senders : &ch->receivers, &c, &choice);
+	}
+	wf_pass_leave(ch, pass);
+	if (rc == 0)
+		rc = wf_choice_wait(&choice, deadline);
+	/* cppcheck-suppress uninitvar ; who does the case sets its result */
+	return rc == 0 ? c.result : rc;
+}
+
+int weft_channel_send_until(weft_channel *ch, const void *from, uint64_t deadline)
+{
+	struct wf_pass pass;
+	int rc;
+
+	wf_pass_enter(&pass, ch);
+	rc = send_inside(ch, &pass, from);
+	if (rc == -EAGAIN)
+		return wait_for(ch, &pass, true, from, NULL, deadline);
+	wf_pass_leave(ch, &pass);
+	return rc == -ENOMEM ? send_growing(ch, from) : rc;
+}
+
+int weft_channel_receive_until(weft_channel *ch, void *to, uint64_t deadline)
+{
+	struct wf_pass pass;
+	int rc;
+
+	wf_pass_enter(&pass, ch);
+	rc = receive_inside(ch, &pass, to);
+	if (rc == -EAGAIN)
+		return wait_for(ch, &pass, false, NULL, to, deadline);
+	wf_pass_leave(ch, &pass);
+	return rc;
+}
+
+int weft_channel_try_send(weft_channel *ch, const void *from)
+{
+	struct wf_pass pass;
+	int rc;
+
+	wf_pass_enter(&pass, ch);
+	rc = wf_channel_send(ch, &pass, from);
+	wf_pass_leave(ch, &pass);
+	return rc == -ENOMEM ? send_growing(ch, from) : rc;
+}
+
+int weft_channel_try_receive(weft_channel *ch, void *to)
+{
+	struct wf_pass pass;
+	int rc;
+
+	wf_pass_enter(&pass, ch);
+	rc = wf_channel_receive(ch, &pass, to);
+	wf_pass_leave(ch, &pass);
+	return rc;
+}
+
+/* The rest */
+
+/* Ends all cases of a list with -EPIPE, first come first woken. */
+static struct wf_waiter **close_cases(struct wf_cases *list, enum wf_home_how how,
+				      struct wf_waiter **wake)
+{
+	weft_case *c;
+
+	while ((c = next_case(list, how)) != NULL) {
+		*wake = case_done(c, -EPIPE);
+		wake = &(*wake)->next;
+	}
+	return wake;
+}
+
+int weft_channel_close(weft_channel *ch)
+{
+	struct wf_pass pass;
+	bool again;
+
+	wf_pass_enter(&pass, ch);
+	again = ch->closed;
+	ch->closed = true;
+	close_cases(&ch->senders, pass.how, close_cases(&ch->receivers, pass.how, &pass.wake));
+	wf_pass_leave(ch, &pass);
+	return again ? -EALREADY : 0;
+}
+
+size_t weft_channel_length(const weft_channel *ch)
+{
+	return WF_LOAD(&ch->count);
+}
+
+size_t weft_channel_capacity(const weft_channel *ch)
+{
+	return ch->capacity;
+}
+
+static size_t slots_for(size_t size, size_t capacity)
+{
+	size_t slots;
+
+	if (capacity != WEFT_UNBOUNDED)
+		return capacity;
+	slots = WF_CHANNEL_SEGMENT / (size ? size : 1);
+	return slots ? slots : 1;
+}
+
+weft_channel *weft_channel_new(size_t size, size_t capacity)
+{
+	weft_channel *ch;
+	size_t slots = slots_for(size, capacity), whole;
+
+	if (__builtin_mul_overflow(slots, size, &whole) || whole > PTRDIFF_MAX / 2)
+		return NULL;
+	ch = wf_new_aligned(sizeof *ch);
+	if (ch == NULL)
+		return NULL;
+	ch->size = size;
+	ch->capacity = capacity;
+	ch->slots = slots;
+	if (slots == 0)
+		return ch;
+	ch->first = ch->last = new_segment(ch);
+	if (ch->first == NULL) {
+		free(ch);
+		return NULL;
+	}
+	ch->first->next = ch->first;
+	return ch;
+}
+
+/* Whether somebody waits. When no runtime runs threads that are listed are of one that
+ * was stopped, and gone. */
+static bool in_use(weft_channel *ch)
+{
+	struct wf_pass pass;
+	bool used;
+
+	wf_pass_enter(&pass, ch);
+	used = ch->senders.first != NULL || ch->receivers.first != NULL;
+	used = used && (pass.gate || wf_worker_self() != NULL || ch->foreign > 0);
+	wf_pass_leave(ch, &pass);
+	return used;
+}
+
+int weft_channel_free_at(weft_channel *ch, const char *where)
+{
+	struct wf_segment *next = NULL;
+
+	if (ch == NULL)
+		return 0;
+	if (in_use(ch))
+		return wf_misuse(where, -EBUSY, "channel is freed while somebody waits at it");
+	if (ch->last != NULL) {
+		next = ch->last->next;
+		ch->last->next = NULL; /* opens the circle */
+	}
+	while (next != NULL) {
+		struct wf_segment *segment = next;
+
+		next = segment->next;
+		free(segment);
+	}
+	free(ch);
+	return 0;
+}

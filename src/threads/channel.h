@@ -1,0 +1,186 @@
+/* channel.h - the inside of channels: what is kept, who waits, and the two things
+ * that can be done.
+ *
+ * Terms. A case is one send or receive (weft_case). A choice is one call that waits,
+ * for one case or for whichever of several comes first; it is listed at each of
+ * its channels. Who finds a case in the list of its channel claims the choice, does
+ * the case for it and wakes it: so a message is copied once and wakes one.
+ *
+ * Invariants, between two passes through a channel:
+ *  - messages are kept only while no receiver waits that can be claimed;
+ *  - a sender waits only while there is no room;
+ *  - a choice is claimed once, by whoever does one of its cases or cancels it. A
+ *    claimed choice may still be listed at its other channels, until it has woken:
+ *    it is taken off by whoever comes across it first.
+ * All fields of a channel but count are guarded by its home. A choice's `chosen`
+ * belongs to who claimed it, and to the waiter once it was woken.
+ *
+ * Lifetime. The last touch of a channel is to leave its home, and only then is
+ * anybody woken: a receiver may free the channel after the last message.
+ */
+#ifndef WF_CHANNEL_H
+#define WF_CHANNEL_H
+
+#include <stdlib.h>
+
+#include <weft/channel.h>
+
+#include "scheduler/scheduler.h"
+#include "threads/home.h"
+#include "threads/wait.h"
+
+/* Room for some messages. They lie in a circle: those in use from first to last, and
+ * at most one that is not. A bounded channel is a circle of one, which is a ring. */
+struct wf_segment {
+	struct wf_segment *next;
+	_Alignas(max_align_t) char data[];
+};
+
+struct wf_cases {
+	weft_case *first, *last;
+};
+
+struct weft_channel {
+	struct wf_home home;
+	bool closed;
+	uint32_t foreign; /* foreign kernel threads that wait */
+	size_t size;      /* of a message */
+	size_t capacity;
+	size_t slots;         /* of a segment */
+	_Atomic size_t count; /* messages kept; anybody reads it */
+	size_t head, tail;    /* slot of the first message; behind that of the last */
+	struct wf_segment *first, *last;
+	struct wf_cases senders, receivers; /* who waits */
+};
+
+/* A call that waits. Lives on its stack. */
+struct wf_choice {
+	struct wf_waiter waiter;
+	weft_case *cases;
+	size_t count;
+	_Atomic bool claimed;
+	weft_case *chosen; /* NULL: it was cancelled */
+};
+
+/* One pass through a channel, or through several at once (select). What it owes to
+ * others is done at its end, outside of the channel. */
+struct wf_pass {
+	struct weft_thread *self; /* the running thread, or NULL */
+	enum wf_home_how how;     /* it entered the channel */
+	bool gate;                /* it keeps the runtime from being freed */
+	struct wf_waiter *wake;   /* whom to wake, linked by next */
+	struct wf_segment *dead;  /* to be freed */
+};
+
+/* Begins a pass, and ends it; channels are entered and left in between. A foreign
+ * kernel thread may have to wake threads of the runtime; where there is none, there
+ * are no such threads. */
+static inline void wf_pass_begin(struct wf_pass *pass, struct weft_thread *self)
+{
+	/* Each by itself: a copy of a whole pass would read what was just written in
+	 * larger pieces, which stalls. */
+	pass->self = self;
+	pass->gate = self == NULL && wf_enter() == 0;
+	pass->wake = NULL;
+	pass->dead = NULL;
+}
+
+static inline void wf_pass_end(struct wf_pass *pass)
+{
+	for (struct wf_waiter *w = pass->wake, *next; w != NULL; w = next) {
+		next = w->next;
+		wf_waiter_wake(w);
+	}
+	if (WF_UNLIKELY(pass->gate))
+		wf_leave();
+	if (WF_UNLIKELY(pass->dead != NULL))
+		free(pass->dead);
+}
+
+/* A pass through one channel. */
+static inline void wf_pass_enter(struct wf_pass *pass, weft_channel *ch)
+{
+	struct weft_thread *self = wf_thread_self();
+
+	wf_pass_begin(pass, self);
+	pass->how = wf_home_enter_as(&ch->home, self);
+}
+
+static inline void wf_pass_leave(weft_channel *ch, struct wf_pass *pass)
+{
+	wf_home_leave(&ch->home, pass->how);
+	wf_pass_end(pass);
+}
+
+/* Sends or receives, inside the channel. -EAGAIN: would have to wait. -ENOMEM: an
+ * unbounded channel has no room. Else it is over: 0 or -EPIPE. */
+int wf_channel_send(weft_channel *ch, struct wf_pass *pass, const void *from);
+int wf_channel_receive(weft_channel *ch, struct wf_pass *pass, void *to);
+
+/* Does a case in a pass of its own, growing the channel if need be. */
+int wf_channel_try(weft_case *c);
+
+/* Lists a case that has to wait, inside its channel, and takes it off. */
+static inline void wf_case_list(struct wf_cases *list, weft_case *c, struct wf_choice *choice)
+{
+	c->choice_ = choice;
+	c->next_ = NULL;
+	c->prev_ = list->last;
+	if (list->last != NULL)
+		list->last->next_ = c;
+	else
+		list->first = c;
+	list->last = c;
+	c->listed_ = true;
+	if (WF_UNLIKELY(choice->waiter.thread == NULL))
+		c->channel->foreign++;
+}
+
+static inline void wf_case_remove(struct wf_cases *list, weft_case *c)
+{
+	const struct wf_choice *choice = c->choice_;
+
+	if (c->prev_ != NULL)
+		c->prev_->next_ = c->next_;
+	else
+		list->first = c->next_;
+	if (c->next_ != NULL)
+		c->next_->prev_ = c->prev_;
+	else
+		list->last = c->prev_;
+	c->listed_ = false;
+	if (WF_UNLIKELY(choice->waiter.thread == NULL))
+		c->channel->foreign--;
+}
+
+/* Whether the caller is the first to claim the choice, one of whose cases is listed.
+ * In the home color whoever waits at one channel is of that color, and so is its
+ * cancel, which takes it off the list at once: what is listed is not yet claimed. */
+static inline bool wf_choice_claim(struct wf_choice *choice, enum wf_home_how how)
+{
+	if (how == WF_HOME_OWN && choice->count == 1) {
+		WF_STORE(&choice->claimed, true);
+		return true;
+	}
+	return !atomic_exchange_explicit(&choice->claimed, true, memory_order_acq_rel);
+}
+
+void wf_choice_cancel(struct wf_wait *wait);
+
+/* `self` is the running thread, or NULL. */
+static inline void wf_choice_init(struct wf_choice *choice, struct weft_thread *self,
+				  weft_case *cases, size_t count, const char *what)
+{
+	const void *on = count == 1 ? (const void *)cases->channel : cases;
+
+	wf_waiter_init_as(&choice->waiter, self, what, on, wf_choice_cancel);
+	choice->cases = cases;
+	choice->count = count;
+	atomic_init(&choice->claimed, false);
+	choice->chosen = NULL;
+}
+
+/* Waits until a case of the choice, which is listed, was done: its index, or why not. */
+int wf_choice_wait(struct wf_choice *choice, uint64_t deadline);
+
+#endif

@@ -1,0 +1,166 @@
+/* condition.c - waiting for a change of what a mutex guards.
+ *
+ * A signal moves the waiter from the condition's list to the mutex's, where it is
+ * woken in its turn. A deadline does the same, and only the result differs. So a
+ * broadcast wakes no herd, and a signal that found a waiter in the list is never lost
+ * (X1).
+ */
+#include <errno.h>
+
+#include "base/report.h"
+#include "threads/locks.h"
+#include "threads/mutex.h"
+
+struct cond_waiter {
+	struct wf_mutex_waiter base;
+	weft_mutex *mutex;
+	bool moved; /* to the mutex's list */
+	bool signalled;
+};
+
+static struct cond_waiter *as_cond_waiter(struct wf_waiter *w)
+{
+	return WF_CONTAINER(w, struct cond_waiter, base.waiter);
+}
+
+static void stop_waiting(struct wf_wait *wait)
+{
+	struct cond_waiter *w = as_cond_waiter(WF_CONTAINER(wait, struct wf_waiter, wait));
+	weft_cond *c = (weft_cond *)wait->on;
+	enum wf_home_how how = wf_home_enter(&c->home_);
+	bool waits = !w->moved;
+
+	if (waits) {
+		wf_waiters_remove(&c->waiters_, &w->base.waiter);
+		w->moved = true;
+	}
+	wf_home_leave(&c->home_, how);
+	if (waits) {
+		wf_waiter_part(&w->base.waiter, true);
+		wf_mutex_queue(w->mutex, &w->base);
+	}
+}
+
+static bool owns(weft_mutex *m, uintptr_t who)
+{
+	enum wf_home_how how = wf_home_enter(&m->home_);
+	bool yes = m->owner_ == who;
+
+	wf_home_leave(&m->home_, how);
+	return yes;
+}
+
+static void wait_for_signal(weft_cond *c, struct cond_waiter *w, uint64_t deadline)
+{
+	enum wf_home_how how = wf_home_enter(&c->home_);
+
+	wf_waiters_add(&c->waiters_, &w->base.waiter);
+	wf_home_leave(&c->home_, how);
+	(void)wf_locks_lost(w->mutex);
+	(void)wf_mutex_release(w->mutex, w->base.who);
+	wf_waiter_sleep(&w->base.waiter, deadline);
+	wf_mutex_woken(w->mutex, &w->base);
+	wf_locks_got(w->mutex, "mutex", w->base.where);
+}
+
+WF_NOINLINE int weft_cond_wait_until_at(weft_cond *c, weft_mutex *m, uint64_t deadline,
+					const char *where)
+{
+	struct cond_waiter w = { .base = { .who = wf_home_who(), .where = where }, .mutex = m };
+	int rc;
+
+	if (!owns(m, w.base.who))
+		return wf_misuse(where, -EPERM, "waits with mutex %p, which it does not own",
+				 (void *)m);
+	/* Even if the deadline is past others get a turn with the mutex: else who looks
+	 * again and again would lock them out. */
+	rc = wf_home_may_wait(WEFT_FOREVER);
+	if (rc < 0)
+		return rc;
+	wf_waiter_init(&w.base.waiter, "condition", c, stop_waiting);
+	wait_for_signal(c, &w, deadline);
+	return w.signalled ? 0 : w.base.waiter.wait.error;
+}
+
+int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where)
+{
+	return weft_cond_wait_until_at(c, m, WEFT_FOREVER, where);
+}
+
+/* The first, or NULL; it is in no list then, and has done with the condition. */
+static struct wf_waiter *take_first(weft_cond *c)
+{
+	enum wf_home_how how = wf_home_enter(&c->home_);
+	struct wf_waiter *first = c->waiters_.first;
+
+	if (first != NULL) {
+		wf_waiters_remove(&c->waiters_, first);
+		as_cond_waiter(first)->moved = as_cond_waiter(first)->signalled = true;
+	}
+	wf_home_leave(&c->home_, how);
+	if (first != NULL)
+		wf_waiter_part(first, how == WF_HOME_OWN);
+	return first;
+}
+
+static void pass_on(struct wf_waiter *w)
+{
+	wf_mutex_queue(as_cond_waiter(w)->mutex, &as_cond_waiter(w)->base);
+}
+
+/* As a guest of home.h, from the one object to the other. */
+static bool guest_begin(void)
+{
+	return WF_UNLIKELY(wf_thread_current == NULL) && wf_enter() == 0;
+}
+
+static void guest_end(bool guest)
+{
+	if (WF_UNLIKELY(guest))
+		wf_leave();
+}
+
+int weft_cond_signal(weft_cond *c)
+{
+	bool guest = guest_begin();
+	struct wf_waiter *w = take_first(c);
+
+	if (w != NULL)
+		pass_on(w);
+	guest_end(guest);
+	return w != NULL;
+}
+
+/* Taken one at a time, so that the condition is not held for long, and passed on when
+ * all are taken: who goes on may be the last to use the condition, and free it. */
+int weft_cond_broadcast(weft_cond *c)
+{
+	struct wf_waiter *chain = NULL, **end = &chain, *w;
+	bool guest = guest_begin();
+	int n = 0;
+
+	while ((w = take_first(c)) != NULL) {
+		*end = w;
+		end = &w->next;
+		n++;
+	}
+	*end = NULL;
+	while ((w = chain) != NULL) {
+		chain = w->next;
+		pass_on(w);
+	}
+	guest_end(guest);
+	return n;
+}
+
+int weft_cond_fini_at(weft_cond *c, const char *where)
+{
+	enum wf_home_how how = wf_home_enter(&c->home_);
+	bool used = c->waiters_.first != NULL;
+
+	wf_home_leave(&c->home_, how);
+	if (used)
+		return wf_misuse(where, -EBUSY, "somebody waits for condition %p", (void *)c);
+	*c = (weft_cond)WEFT_COND_INIT;
+	return 0;
+}

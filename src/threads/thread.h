@@ -1,0 +1,121 @@
+/* thread.h - the inside of threads: their record, and how they stop and go on.
+ *
+ * Terms. A thread is ready while its event is queued, running while a worker is on
+ * its stack, parked while neither. It goes on by its event, like everything in a
+ * color, and that is why parking needs no protocol: whoever wakes a thread posts
+ * its event in its color, and the worker that runs the thread owns the color until
+ * it has left the stack. (A thread that hops leaves its color before it is posted
+ * in the other: the worker posts it after the switch.)
+ *
+ * Nothing kept from before wf_park is good after it but the thread itself: the
+ * worker, and with it every thread-local variable, may be another.
+ */
+#ifndef WF_THREAD_H
+#define WF_THREAD_H
+
+#include <weft/thread.h>
+
+#include "platform/context.h"
+#include "platform/stack.h"
+#include "scheduler/scheduler.h"
+#include "threads/wait.h"
+
+enum wf_thread_state {
+	WF_THREAD_FREE, /* no thread: the stack is free */
+	WF_THREAD_READY,
+	WF_THREAD_RUNNING,
+	WF_THREAD_PARKED,
+	WF_THREAD_ENDED, /* waits to be joined */
+};
+
+/* In weft_thread.bond: who frees the record when the thread has ended. Anything
+ * else is the thread that joins it. */
+enum wf_thread_bond {
+	WF_THREAD_JOINABLE,
+	WF_THREAD_DETACHED,
+	WF_THREAD_OVER,  /* it has ended: whoever joins or detaches it frees it */
+	WF_THREAD_TAKEN, /* it has ended, and somebody is about to free it */
+	WF_THREAD_BONDS,
+};
+
+/* What is left to do for a thread when its stack was left. */
+enum wf_thread_errand {
+	WF_THREAD_NO_ERRAND,
+	WF_THREAD_HOPS, /* post it in the color `hop` */
+	WF_THREAD_ENDS,
+};
+
+enum { WF_THREAD_NAME = 16 };
+
+/* Lies at the high end of its stack. tools/weft-gdb.py reads it. */
+struct weft_thread {
+	struct wf_stack_item item; /* the stack pool's while it is free */
+	struct wf_context context;
+	weft_event event; /* resumes it; its color is the thread's */
+	_Atomic uint8_t state;
+	uint8_t stack_class;
+	uint8_t errand;
+	uint8_t answers;           /* calls in a row that did not wait: call.c */
+	_Atomic uint32_t parkings; /* counts them */
+	/* trim.c: the count when it was last looked at, and when it was trimmed. */
+	_Atomic uint32_t seen, trimmed;
+	_Atomic uint8_t in_vain;      /* trims in a row that gave nothing back */
+	struct wf_wait *_Atomic wait; /* why it is parked */
+	_Atomic uintptr_t bond;
+	struct wf_worker *worker; /* where it runs, or ran last */
+	weft_thread_fn *fn;
+	void *arg;
+	weft_color hop; /* where to, while it hops */
+	struct wf_slot *slots;
+	weft_cleanup *cleanups;
+	unsigned slots_count;
+	int result;
+#ifdef WEFT_DEBUG
+	void *held; /* locks.c: the locks that it holds */
+#endif
+	char name[WF_THREAD_NAME];
+};
+
+/* The running thread, or NULL. Where a function may switch it is not to be read by
+ * its name but by wf_thread_self, as compilers keep the address. */
+extern _Thread_local struct weft_thread *wf_thread_current
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+weft_thread *wf_thread_self(void);
+
+/* In a forked child: the thread that forked. It has no runtime any more, and is not
+ * wf_thread_current. */
+extern struct weft_thread *wf_thread_forked;
+
+/* Whether the caller may wait: 0, -EPERM (no thread) or -ESHUTDOWN (a forked child). */
+static inline int wf_wait_allowed(void)
+{
+	return WF_LIKELY(wf_thread_current != NULL) ? 0 : wf_wait_refused();
+}
+
+/* weft_thread_start for callers that are inside the gate. */
+int wf_thread_start(weft_thread **thread, const weft_thread_attr *attr, weft_thread_fn *fn,
+		    void *arg, const char *where);
+
+/* Stops the running thread until somebody wakes it (wf_thread_wake, or an event
+ * whose run is wf_thread_resume and whose arg is the thread, in its color). `wait`
+ * says what for. Returns only then: there are no spurious wake-ups. The wake may
+ * come before the call. */
+void wf_park(struct wf_wait *wait);
+
+/* Posts the event of a parked thread. Exactly one wake for each park, from any
+ * thread inside the gate; never fails. No lock above WF_RANK_COLOR may be held. */
+void wf_thread_wake(weft_thread *t);
+
+/* What events run that resume a thread. */
+void wf_thread_resume(void *thread);
+
+/* The caller is in a forked child. */
+void wf_threads_forked(void);
+
+/* Destructors of the thread's slots, at its end. */
+void wf_slots_end(weft_thread *t);
+
+/* All stacks, and so all threads. */
+extern struct wf_stacks wf_thread_stacks;
+
+#endif

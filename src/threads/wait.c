@@ -1,0 +1,160 @@
+/* wait.c - waiting with a deadline; lists of those who wait. */
+#include "threads/wait.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/clock.h"
+#include "threads/thread.h"
+
+int wf_wait_refused(void)
+{
+	return wf_thread_forked != NULL && wf_worker_self() == NULL ? -ESHUTDOWN : -EPERM;
+}
+
+void wf_wait_cancel(struct wf_wait *wait, int error)
+{
+	atomic_store(&wait->cancelling, true);
+	if (!atomic_load(&wait->woken)) {
+		wait->error = error;
+		wait->cancel(wait);
+	}
+	atomic_store_explicit(&wait->cancelling, false, memory_order_release);
+}
+
+/* In the waiter's color. */
+static void expire(void *wait)
+{
+	wf_wait_cancel(wait, -ETIMEDOUT);
+}
+
+WF_NOINLINE void wf_waiter_wait_for_cancel(struct wf_waiter *w)
+{
+	for (int i = 0; atomic_load_explicit(&w->wait.cancelling, memory_order_acquire); i++) {
+		if (i < 64)
+			wf_relax();
+		else
+			sched_yield();
+	}
+}
+
+static WF_NOINLINE void wait_until(struct wf_wait *wait, uint64_t deadline)
+{
+	weft_timer timer;
+
+	weft_timer_init(&timer, wf_thread_self()->event.color, expire, wait);
+	if (deadline <= wf_now())
+		expire(wait);
+	else
+		(void)weft_timer_start_until(&timer, deadline);
+	wf_park(wait);
+	(void)weft_timer_cancel(&timer);
+}
+
+void wf_wait(struct wf_wait *wait, uint64_t deadline)
+{
+	if (deadline == UINT64_MAX)
+		wf_park(wait);
+	else
+		wait_until(wait, deadline);
+}
+
+void wf_waiter_init(struct wf_waiter *w, const char *what, const void *object,
+		    void (*cancel)(struct wf_wait *wait))
+{
+	wf_waiter_init_as(w, wf_thread_self(), what, object, cancel);
+}
+
+/* Foreign kernel threads */
+
+static struct timespec as_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
+				  .tv_nsec = (long)(ns % 1000000000) };
+}
+
+static WF_NOINLINE void sleep_in_kernel(struct wf_waiter *w, uint64_t deadline)
+{
+	struct timespec at = as_timespec(deadline);
+	bool limited = deadline != UINT64_MAX;
+
+	while (atomic_load_explicit(&w->futex, memory_order_acquire) == 0) {
+		long r = syscall(SYS_futex, &w->futex, FUTEX_WAIT_BITSET_PRIVATE, 0,
+				 limited ? &at : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+
+		if (r < 0 && errno == ETIMEDOUT && limited) {
+			limited = false;
+			wf_wait_cancel(&w->wait, -ETIMEDOUT);
+		}
+	}
+}
+
+void wf_waiter_sleep(struct wf_waiter *w, uint64_t deadline)
+{
+	if (WF_UNLIKELY(w->thread == NULL))
+		sleep_in_kernel(w, deadline);
+	else if (WF_LIKELY(deadline == UINT64_MAX))
+		wf_park(&w->wait);
+	else
+		wait_until(&w->wait, deadline);
+}
+
+/* A foreign kernel thread may do it: if the run is over so is the thread. */
+static WF_NOINLINE void wake_thread(weft_thread *t)
+{
+	if (wf_enter() < 0)
+		return;
+	wf_thread_wake(t);
+	wf_leave();
+}
+
+static WF_NOINLINE void wake_in_kernel(_Atomic uint32_t *futex)
+{
+	/* After the store it may be gone: waking an address that nobody waits at, or
+	 * that is something else by now, does no harm. */
+	atomic_store_explicit(futex, 1, memory_order_release);
+	syscall(SYS_futex, futex, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void wf_waiter_wake(struct wf_waiter *w)
+{
+	weft_thread *t = w->thread;
+
+	if (WF_UNLIKELY(t == NULL))
+		wake_in_kernel(&w->futex);
+	else if (WF_LIKELY(wf_thread_current != NULL))
+		wf_thread_wake(t);
+	else
+		wake_thread(t);
+}
+
+/* Lists */
+
+void wf_waiters_add(struct wf_waiters *list, struct wf_waiter *w)
+{
+	w->next = NULL;
+	w->prev = list->last;
+	if (list->last != NULL)
+		list->last->next = w;
+	else
+		list->first = w;
+	list->last = w;
+	w->listed = true;
+}
+
+void wf_waiters_remove(struct wf_waiters *list, struct wf_waiter *w)
+{
+	if (w->prev != NULL)
+		w->prev->next = w->next;
+	else
+		list->first = w->next;
+	if (w->next != NULL)
+		w->next->prev = w->prev;
+	else
+		list->last = w->prev;
+	w->listed = false;
+}

@@ -1,0 +1,101 @@
+/* wait.h - one wait of one thread: what it is for, and how it ends early.
+ *
+ * Lives on the waiter's stack. A deadline (and later a cancelled scope) ends a
+ * wait by calling `cancel` in the waiter's color. cancel either sees to it that
+ * the wait ends soon, by the way it would have ended, or finds that it has ended
+ * and does nothing. So the waiter is woken once, whoever came first, and what it
+ * waited for either happened or did not (X1).
+ *
+ * Lifetime of what is waited for. Whoever lets a waiter go may free the object next,
+ * while the waiter's deadline comes in another color. So each says what it is about
+ * to do before it looks at what the other says: `woken`, then `cancelling`, and the
+ * other way round. A cancel that finds the waiter woken leaves the object alone; a
+ * waker that finds a cancel under way waits for its end, which is as near as that of
+ * a section under a spin lock.
+ */
+#ifndef WF_WAIT_H
+#define WF_WAIT_H
+
+#include <weft/sync.h>
+
+#include "base/compiler.h"
+
+struct weft_thread;
+
+struct wf_wait {
+	const char *what; /* "read", "mutex" ... for dumps */
+	uintptr_t on;     /* the descriptor, or the object's address */
+	void (*cancel)(struct wf_wait *wait);
+	int error; /* why it was cancelled: -ETIMEDOUT, -ECANCELED; else 0 */
+	_Atomic bool woken, cancelling;
+};
+
+/* Parks the running thread, until woken; calls wait->cancel, with wait->error set, if
+ * the deadline comes first. */
+void wf_wait(struct wf_wait *wait, uint64_t deadline);
+
+/* Ends it early, for that reason. In the waiter's color, where it waits. */
+void wf_wait_cancel(struct wf_wait *wait, int error);
+
+/* Why the caller, who is no thread, may not wait. */
+WF_COLD int wf_wait_refused(void);
+
+/* A thread, or a foreign kernel thread, in the list of those that wait for an object.
+ * The object's lock (or color, see home.h) guards it. */
+struct wf_waiter {
+	struct wf_wait wait;
+	struct wf_waiter *next, *prev;
+	struct weft_thread *thread; /* NULL: a foreign kernel thread */
+	_Atomic uint32_t futex;     /* foreign: 0, then 1 when woken */
+	bool listed;                /* in the object's list */
+	bool granted;               /* it got what it waited for */
+};
+
+/* Sets it up for the caller, who may be a foreign kernel thread. */
+void wf_waiter_init(struct wf_waiter *w, const char *what, const void *object,
+		    void (*cancel)(struct wf_wait *wait));
+
+/* The same for callers that know the running thread already (NULL: none). */
+static inline void wf_waiter_init_as(struct wf_waiter *w, struct weft_thread *self,
+				     const char *what, const void *object,
+				     void (*cancel)(struct wf_wait *wait))
+{
+	w->wait.what = what;
+	w->wait.on = (uintptr_t)object;
+	w->wait.cancel = cancel;
+	w->wait.error = 0;
+	atomic_init(&w->wait.woken, false);
+	atomic_init(&w->wait.cancelling, false);
+	w->next = w->prev = NULL;
+	w->thread = self;
+	atomic_init(&w->futex, 0);
+	w->listed = w->granted = false;
+}
+
+/* Waits until woken, as wf_wait; a foreign kernel thread sleeps in the kernel, and
+ * calls cancel itself when the deadline comes. */
+void wf_waiter_sleep(struct wf_waiter *w, uint64_t deadline);
+
+/* One was taken off the list, for good: when this returns its cancel does not touch the
+ * object any more. Outside of the object. `alone`: nothing of the waiter's color runs
+ * meanwhile but the caller. */
+void wf_waiter_wait_for_cancel(struct wf_waiter *w);
+static inline void wf_waiter_part(struct wf_waiter *w, bool alone)
+{
+	if (alone) {
+		WF_STORE(&w->wait.woken, true);
+		return;
+	}
+	atomic_store(&w->wait.woken, true);
+	if (WF_UNLIKELY(atomic_load(&w->wait.cancelling)))
+		wf_waiter_wait_for_cancel(w);
+}
+
+/* Wakes one that was taken off the list. After this call it may be gone. */
+void wf_waiter_wake(struct wf_waiter *w);
+
+/* struct wf_waiters, in <weft/sync.h>: its first and its last. */
+void wf_waiters_add(struct wf_waiters *list, struct wf_waiter *w);
+void wf_waiters_remove(struct wf_waiters *list, struct wf_waiter *w);
+
+#endif

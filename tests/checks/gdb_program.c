@@ -1,0 +1,90 @@
+/* A program for tests/checks/gdb: threads that wait in known places, one that has not
+ * begun, and one that runs. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <weft/blocking.h>
+#include <weft/sync.h>
+#include <weft/weft.h>
+
+#define FRAME __attribute__((noinline))
+
+static weft_mutex mutex;
+static int fds[2];
+static volatile int sink;
+
+FRAME static int read_message(int fd, int depth)
+{
+	char byte;
+	int rc = depth > 0 ? read_message(fd, depth - 1) : (int)weft_read(fd, &byte, 1);
+
+	sink++;
+	return rc;
+}
+
+static int reader(void *unused)
+{
+	(void)unused;
+	return read_message(fds[0], 2) + sink;
+}
+
+static int locker(void *unused)
+{
+	int rc = weft_mutex_lock(&mutex);
+
+	(void)unused;
+	sink++;
+	return rc;
+}
+
+static int sleeper(void *unused)
+{
+	int rc = weft_sleep(1000000000000);
+
+	(void)unused;
+	sink++;
+	return rc;
+}
+
+static int late(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+FRAME static void all_parked(void)
+{
+	abort();
+}
+
+static void start(const char *name, weft_thread_fn *fn, weft_thread **joinable)
+{
+	weft_thread_attr attr = { .name = name };
+
+	if (weft_thread_start(joinable, &attr, fn, NULL) < 0)
+		abort();
+}
+
+/* All are of one color: they take turns, in this order. */
+static int first(void *unused)
+{
+	(void)unused;
+	weft_mutex_lock(&mutex);
+	start("reader", reader, NULL);
+	start("locker", locker, NULL);
+	start("sleeper", sleeper, NULL);
+	weft_yield();
+	start("late", late, NULL);
+	all_parked();
+	sink++;
+	return 0;
+}
+
+int main(void)
+{
+	weft_options opt = { .workers = 1 };
+
+	if (pipe(fds) != 0)
+		return 1;
+	return weft_run(first, NULL, &opt);
+}

@@ -1,0 +1,157 @@
+/* channels.h - what tests of channels share: runs in one color and in several, and a
+ * look at who waits.
+ */
+#ifndef TESTS_THREADS_CHANNELS_H
+#define TESTS_THREADS_CHANNELS_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/weft.h>
+
+#include "harness/test.h"
+#include "threads/channel.h"
+
+#define UNUSED __attribute__((unused))
+
+/* Lets others run until a state is reached. In vain: until the harness's limit. */
+#define WAIT_FOR(cond) \
+	do { \
+		while (!(cond)) \
+			if (weft_yield() < 0) \
+				sched_yield(); \
+	} while (0)
+
+/* Whether threads that a test starts get colors of their own. */
+static bool many_colors UNUSED;
+
+static weft_thread *start(weft_thread_fn *fn, void *arg) UNUSED;
+static weft_thread *start(weft_thread_fn *fn, void *arg)
+{
+	weft_thread_attr attr = { .on = many_colors };
+	weft_thread *t;
+
+	if (many_colors)
+		attr.color = weft_color_new();
+	CHECK_EQ(weft_thread_start(&t, &attr, fn, arg), 0);
+	return t;
+}
+
+static int join(weft_thread *t) UNUSED;
+static int join(weft_thread *t)
+{
+	int result;
+
+	CHECK_EQ(weft_join(t, &result), 0);
+	return result;
+}
+
+static void run_with(int workers, int (*fn)(void *), void *arg) UNUSED;
+static void run_with(int workers, int (*fn)(void *), void *arg)
+{
+	weft_options opt = { .workers = workers };
+
+	CHECK_EQ(weft_run(fn, arg, &opt), 0);
+}
+
+/* Runs it with all threads in one color, then with each in its own. */
+static void run_both(int (*fn)(void *)) UNUSED;
+static void run_both(int (*fn)(void *))
+{
+	many_colors = false;
+	run_with(2, fn, NULL);
+	many_colors = true;
+	run_with(2, fn, NULL);
+}
+
+/* How many wait at the channel to send or to receive. */
+static unsigned waiting(weft_channel *ch, bool senders) UNUSED;
+static unsigned waiting(weft_channel *ch, bool senders)
+{
+	enum wf_home_how how = wf_home_enter(&ch->home);
+	unsigned n = 0;
+
+	for (weft_case *c = senders ? ch->senders.first : ch->receivers.first; c != NULL;
+	     c = c->next_)
+		n++;
+	wf_home_leave(&ch->home, how);
+	return n;
+}
+
+/* One call in a thread of its own. */
+struct call {
+	weft_channel *ch;
+	uint64_t deadline;
+	int value, result;
+	weft_thread *thread;
+};
+
+static int call_send(void *arg) UNUSED;
+static int call_send(void *arg)
+{
+	struct call *c = arg;
+
+	c->result = weft_channel_send_until(c->ch, &c->value, c->deadline);
+	return c->result;
+}
+
+static int call_receive(void *arg) UNUSED;
+static int call_receive(void *arg)
+{
+	struct call *c = arg;
+
+	c->result = weft_channel_receive_until(c->ch, &c->value, c->deadline);
+	return c->result;
+}
+
+/* Starts a call and waits until it waits, behind `before` others. */
+static void start_send(struct call *c, weft_channel *ch, int value, unsigned before) UNUSED;
+static void start_send(struct call *c, weft_channel *ch, int value, unsigned before)
+{
+	*c = (struct call){ .ch = ch, .deadline = WEFT_FOREVER, .value = value };
+	c->thread = start(call_send, c);
+	WAIT_FOR(waiting(ch, true) == before + 1);
+}
+
+static void start_receive(struct call *c, weft_channel *ch, unsigned before) UNUSED;
+static void start_receive(struct call *c, weft_channel *ch, unsigned before)
+{
+	*c = (struct call){ .ch = ch, .deadline = WEFT_FOREVER, .value = -1 };
+	c->thread = start(call_receive, c);
+	WAIT_FOR(waiting(ch, false) == before + 1);
+}
+
+static int send_int(weft_channel *ch, int value) UNUSED;
+static int send_int(weft_channel *ch, int value)
+{
+	return weft_channel_send(ch, &value);
+}
+
+static int try_send_int(weft_channel *ch, int value) UNUSED;
+static int try_send_int(weft_channel *ch, int value)
+{
+	return weft_channel_try_send(ch, &value);
+}
+
+/* The next message, or an error. */
+static int receive_int(weft_channel *ch) UNUSED;
+static int receive_int(weft_channel *ch)
+{
+	int value = -1, rc = weft_channel_receive(ch, &value);
+
+	return rc < 0 ? rc : value;
+}
+
+static int try_receive_int(weft_channel *ch) UNUSED;
+static int try_receive_int(weft_channel *ch)
+{
+	int value = -1, rc = weft_channel_try_receive(ch, &value);
+
+	return rc < 0 ? rc : value;
+}
+
+#endif

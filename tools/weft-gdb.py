@@ -1,0 +1,342 @@
+"""Weft's threads in gdb, live and from a core dump:
+
+    source weft-gdb.py
+    weft threads            all of them: state, color, what they wait for, where begun
+    weft bt N|NAME|all      stacks
+    weft thread N|NAME      go there: up, down, info locals ... see that thread
+    weft thread off         back to the kernel thread
+
+Nothing in the program is changed: a thread that does not run is shown by telling gdb
+that its frames called the kernel thread's innermost one, which is left out. Threads
+are found as src/platform/stack.h says, and their registers as the switch leaves them
+(src/platform/switch_x86_64.h, switch_aarch64.S).
+"""
+import gdb
+from gdb.unwinder import Unwinder, register_unwinder
+
+STATES = ["free", "ready", "running", "waiting", "ended"]
+FREE, READY, RUNNING, PARKED, ENDED = range(5)
+
+# No object lies this low: a smaller number is a descriptor.
+LEAST_ADDRESS = 1 << 22
+
+
+def value_of(name):
+    try:
+        return gdb.parse_and_eval(name)
+    except gdb.error:
+        raise gdb.GdbError("no %s: is this a program with Weft, and has Weft its debug "
+                           "information?" % name)
+
+
+def struct(name):
+    try:
+        return gdb.lookup_type("struct " + name)
+    except gdb.error:
+        raise gdb.GdbError("struct %s is not known: Weft has no debug information" % name)
+
+
+def text_at(pointer, default=""):
+    try:
+        return pointer.string() if int(pointer) != 0 else default
+    except (gdb.MemoryError, UnicodeDecodeError):
+        return default
+
+
+def function_name(address):
+    block = gdb.execute("info symbol %#x" % address, to_string=True)
+    return block.split(" ")[0] if "No symbol" not in block else "%#x" % address
+
+
+def word(address):
+    memory = gdb.selected_inferior().read_memory(address, 8)
+    return int.from_bytes(bytes(memory), "little")
+
+
+class Thread:
+    def __init__(self, number, record):
+        self.number = number
+        self.record = record
+        self.address = int(record.address)
+        self.state = int(record["state"])
+        self.name = record["name"].string(errors="replace")
+        self.color = int(record["event"]["color"])
+        self.where = text_at(record["event"]["where_"], "(internal)")
+
+    def title(self):
+        return '%d "%s" (%#x)' % (self.number, self.name, self.address)
+
+    def begun(self):
+        return saved_registers(self.sp())["pc"] != int(value_of("(long)&wf_switch_root"))
+
+    def sp(self):
+        return int(self.record["context"]["sp"])
+
+    def waits_for(self):
+        if self.state != PARKED or int(self.record["wait"]) == 0:
+            return ""
+        wait = self.record["wait"].dereference()
+        what, on = text_at(wait["what"], "?"), int(wait["on"])
+        if what == "sleep" or on in (0, (1 << 64) - 1):
+            return what
+        if on < LEAST_ADDRESS:
+            return "%s of descriptor %d" % (what, on)
+        return "%s %#x" % (what, on)
+
+    def kernel_thread(self):
+        """gdb's thread that runs it, or None."""
+        tid = int(self.record["worker"]["tid"])
+        for thread in gdb.selected_inferior().threads():
+            if tid in thread.ptid[1:]:
+                return thread
+        return None
+
+
+def slabs(stacks):
+    slab = stacks["slabs"]
+    while int(slab) != 0:
+        yield slab.dereference()
+        slab = slab["next"]
+
+
+def all_threads():
+    stacks = value_of("wf_thread_stacks")
+    kind = struct("weft_thread")
+    record_size = int(stacks["record"])
+    at_state = next(f.bitpos for f in kind.fields() if f.name == "state") // 8
+    inferior = gdb.selected_inferior()
+    number = 0
+    for slab in slabs(stacks):
+        base, size = int(slab["base"]), int(slab["size"])
+        for i in range(int(slab["carved"])):
+            address = base + (i + 1) * size - record_size
+            # There may be a million: most are free, and cheaply found to be so.
+            if inferior.read_memory(address + at_state, 1)[0] == b"\0":
+                continue
+            number += 1
+            pointer = gdb.Value(address).cast(kind.pointer())
+            yield Thread(number, pointer.dereference())
+
+
+def find_threads(text):
+    found = [t for t in all_threads()
+             if text in ("all", str(t.number), t.name, "%#x" % t.address)]
+    if not found and text != "all":
+        raise gdb.GdbError("no thread %s: see `weft threads`" % text)
+    return found
+
+
+def find_thread(text):
+    found = find_threads(text)
+    if len(found) != 1:
+        raise gdb.GdbError("%d threads are called %s: give a number" % (len(found), text))
+    return found[0]
+
+
+# Stacks of threads that do not run
+
+def architecture():
+    name = gdb.selected_inferior().architecture().name()
+    return "aarch64" if "aarch64" in name else "x86-64"
+
+
+def saved_registers(sp):
+    """What wf_switch left on the stack."""
+    if architecture() == "aarch64":
+        names = ["x%d" % i for i in range(19, 31)]
+        saved = {name: word(sp + 64 + 8 * i) for i, name in enumerate(names)}
+        saved["pc"] = saved["x30"]
+        saved["sp"] = sp + 160
+        return saved
+    return {"rbx": word(sp), "rbp": word(sp + 8), "pc": word(sp + 16), "rsp": sp + 24 + 128}
+
+
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp = sp
+        self.pc = pc
+
+
+def stack_pointer():
+    return "sp" if architecture() == "aarch64" else "rsp"
+
+
+class WeftUnwinder(Unwinder):
+    """Says that the innermost frame of the kernel thread was called by the thread that
+    is shown."""
+
+    def __init__(self):
+        super().__init__("weft")
+        self.shown = None
+        self.innermost = None
+
+    def show(self, thread):
+        self.shown = None
+        gdb.invalidate_cached_frames()
+        frame = gdb.newest_frame()
+        self.innermost = (int(frame.read_register("pc")),
+                          int(frame.read_register(stack_pointer())))
+        self.shown = thread
+        gdb.invalidate_cached_frames()
+
+    def hide(self):
+        self.shown = None
+        gdb.invalidate_cached_frames()
+
+    def __call__(self, pending):
+        if self.shown is None:
+            return None
+        pc = int(pending.read_register("pc"))
+        if (pc, int(pending.read_register(stack_pointer()))) != self.innermost:
+            return None
+        sp = self.shown.sp()
+        kind = gdb.lookup_type("unsigned long")
+        info = pending.create_unwind_info(FrameId(gdb.Value(sp).cast(kind),
+                                                  gdb.Value(pc).cast(kind)))
+        for name, value in saved_registers(sp).items():
+            info.add_saved_register(name, gdb.Value(value).cast(kind))
+        return info
+
+
+unwinder = WeftUnwinder()
+register_unwinder(None, unwinder, replace=True)
+
+
+def first_frame():
+    """The first that is the thread's: the kernel thread's innermost is left out."""
+    frame = gdb.newest_frame()
+    while frame is not None and (int(frame.read_register("pc")),
+                                 int(frame.read_register(stack_pointer()))) == unwinder.innermost:
+        frame = frame.older()
+    return frame
+
+
+def arguments(frame):
+    try:
+        block = frame.block()
+        while block is not None and block.function is None:
+            block = block.superblock
+        return ", ".join("%s=%s" % (s.name, s.value(frame).format_string(max_elements=20))
+                         for s in block if s.is_argument)
+    except (gdb.error, RuntimeError, TypeError):
+        return ""
+
+
+def show_frames(frame):
+    number = 0
+    while frame is not None:
+        name = frame.name() or function_name(frame.pc())
+        sal = frame.find_sal()
+        place = " at %s:%d" % (sal.symtab.filename, sal.line) if sal and sal.symtab else ""
+        print("#%-3d %#018x in %s (%s)%s" % (number, frame.pc(), name, arguments(frame), place))
+        frame = frame.older()
+        number += 1
+
+
+def show_parked(thread):
+    if not thread.begun():
+        print("#0   %s, not begun" % function_name(int(thread.record["fn"])))
+        return
+    unwinder.show(thread)
+    try:
+        show_frames(first_frame())
+    finally:
+        unwinder.hide()
+
+
+def show_running(thread):
+    kernel = thread.kernel_thread()
+    if kernel is None:
+        print("(the kernel thread that runs it is not known here)")
+        return
+    before = gdb.selected_thread()
+    kernel.switch()
+    try:
+        show_frames(gdb.newest_frame())
+    finally:
+        before.switch()
+
+
+def show_stack(thread):
+    if thread.state in (READY, PARKED):
+        show_parked(thread)
+    elif thread.state == RUNNING:
+        show_running(thread)
+
+
+# Commands
+
+class WeftCommand(gdb.Command):
+    """Threads of Weft: weft threads, weft bt, weft thread."""
+
+    def __init__(self):
+        super().__init__("weft", gdb.COMMAND_STACK, prefix=True)
+
+
+class ThreadsCommand(gdb.Command):
+    """Lists Weft's threads: number, name, state, color, what they wait for, where begun."""
+
+    def __init__(self):
+        super().__init__("weft threads", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        print("%-5s %-16s %-8s %-18s %-32s %s" % ("", "name", "state", "color", "waits for",
+                                                  "started at"))
+        for t in all_threads():
+            print("%-5d %-16s %-8s %#-18x %-32s %s" % (t.number, t.name, STATES[t.state], t.color,
+                                                       t.waits_for(), t.where))
+
+
+class BacktraceCommand(gdb.Command):
+    """Shows the stack of a Weft thread: weft bt N|NAME|all."""
+
+    def __init__(self):
+        super().__init__("weft bt", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        if not argument:
+            raise gdb.GdbError("weft bt N|NAME|all")
+        gdb.newest_frame()
+        frame = gdb.selected_frame().level()
+        try:
+            for t in find_threads(argument):
+                waits = t.waits_for()
+                print("thread %s: %s%s" % (t.title(), STATES[t.state],
+                                           " for " + waits if waits else ""))
+                show_stack(t)
+        finally:
+            gdb.execute("frame %d" % frame, to_string=True)
+
+
+class ThreadCommand(gdb.Command):
+    """Goes to a Weft thread that does not run, or back: weft thread N|NAME|off."""
+
+    def __init__(self):
+        super().__init__("weft thread", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        if argument == "off":
+            unwinder.hide()
+            return
+        t = find_thread(argument)
+        if t.state == RUNNING and t.kernel_thread() is not None:
+            unwinder.hide()
+            t.kernel_thread().switch()
+        elif t.state in (READY, PARKED) and t.begun():
+            unwinder.show(t)
+            first_frame().select()
+        else:
+            raise gdb.GdbError("thread %s has no stack to look at" % t.title())
+        gdb.execute("frame")
+
+
+def forget(event):
+    """The program goes on: what was shown is past."""
+    unwinder.shown = None
+
+
+WeftCommand()
+ThreadsCommand()
+BacktraceCommand()
+ThreadCommand()
+gdb.events.cont.connect(forget)
