@@ -167,7 +167,8 @@ static const struct bench_plan plan = {
 	.name = "disk",
 	.work = "random reads of 4 KB from a file of 256 MB, by O_DIRECT (Capriccio, figure 3),\n"
 		"or of 32 MB in the page cache (figure 4). The file is in TMPDIR, or /var/tmp.\n"
-		"A disk that others use too gives figures that differ by more than its spread",
+		"pread: in a process with a second thread, as a server has. If others use the\n"
+		"disk too, figures differ by more than the spread",
 	.metrics = { { "reads", "K/s", BENCH_HIGHER }, { "CPU", "us/read", BENCH_LOWER } },
 	.metric_count = 2,
 	.repeats = 5,
