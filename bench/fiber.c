@@ -3,19 +3,13 @@
 
 #define PROGRAM "fiber"
 
-#define MEASURE(name, word) \
-	static int name(const void *arg, double *values) \
-	{ \
-		return program_work(PROGRAM, values, word, arg); \
-	}
-
-MEASURE(yield, "yield")
-MEASURE(spawn, "spawn")
-MEASURE(mutex, "mutex")
-MEASURE(ping_pong, "ping-pong")
-MEASURE(stream, "stream")
-MEASURE(produce, "produce")
-MEASURE(parked, "parked")
+PROGRAM_MEASURES(PROGRAM, yield, "yield")
+PROGRAM_MEASURES(PROGRAM, spawn, "spawn")
+PROGRAM_MEASURES(PROGRAM, mutex, "mutex")
+PROGRAM_MEASURES(PROGRAM, ping_pong, "ping-pong")
+PROGRAM_MEASURES(PROGRAM, stream, "stream")
+PROGRAM_MEASURES(PROGRAM, produce, "produce")
+PROGRAM_MEASURES(PROGRAM, parked, "parked")
 
 const struct thread_peer peer_fiber = {
 	.name = "Boost.Fiber",

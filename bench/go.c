@@ -3,21 +3,15 @@
 
 #define PROGRAM "go"
 
-#define MEASURE(name, word) \
-	static int name(const void *arg, double *values) \
-	{ \
-		return program_work(PROGRAM, values, word, arg); \
-	}
-
-MEASURE(yield, "yield")
-MEASURE(spawn, "spawn")
-MEASURE(mutex, "mutex")
-MEASURE(ping_pong, "ping-pong")
-MEASURE(stream, "stream")
-MEASURE(produce, "produce")
-MEASURE(parked, "parked")
-MEASURE(skynet_channels, "skynet-channels")
-MEASURE(skynet_joins, "skynet-joins")
+PROGRAM_MEASURES(PROGRAM, yield, "yield")
+PROGRAM_MEASURES(PROGRAM, spawn, "spawn")
+PROGRAM_MEASURES(PROGRAM, mutex, "mutex")
+PROGRAM_MEASURES(PROGRAM, ping_pong, "ping-pong")
+PROGRAM_MEASURES(PROGRAM, stream, "stream")
+PROGRAM_MEASURES(PROGRAM, produce, "produce")
+PROGRAM_MEASURES(PROGRAM, parked, "parked")
+PROGRAM_MEASURES(PROGRAM, skynet_channels, "skynet-channels")
+PROGRAM_MEASURES(PROGRAM, skynet_joins, "skynet-joins")
 
 const struct thread_peer peer_go = {
 	.name = "Go",

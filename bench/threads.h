@@ -84,6 +84,13 @@ int program_run(const char *name, double *values, const char *const *words);
 /* The same for a peer's measurement: the words are its name and the work's numbers. */
 int program_work(const char *name, double *values, const char *what,
 		 const struct thread_work *work);
+
+/* A measurement `name` of a peer's program, which knows it by `word`. */
+#define PROGRAM_MEASURES(program, name, word) \
+	static int name(const void *arg, double *values) \
+	{ \
+		return program_work(program, values, word, arg); \
+	}
 /* Whether it was built. */
 bool program_built(const char *name);
 

@@ -266,7 +266,7 @@ static int deadlines(void *arg)
 	/* One that is not reached does not disturb. */
 	c = (struct call){ .ch = ch, .deadline = weft_now() + 1000 * WEFT_SEC };
 	c.thread = start(call_receive, &c);
-	WAIT_FOR(waiting(ch, false) == 1);
+	YIELD_UNTIL(waiting(ch, false) == 1);
 	CHECK_EQ(send_int(ch, 6), 0);
 	CHECK_EQ(join(c.thread), 0);
 	CHECK_EQ(c.value, 6);
@@ -475,7 +475,7 @@ static int handlers(void *arg)
 	/* Its home is here first if handlers are of another color. */
 	CHECK_EQ(try_receive_int(handled), -EAGAIN);
 	CHECK_EQ(weft_post(many_colors ? weft_color_new() : WEFT_MAIN, handler, NULL), 0);
-	WAIT_FOR(atomic_load(&handled_steps) == 1);
+	YIELD_UNTIL(atomic_load(&handled_steps) == 1);
 	return weft_channel_free(handled);
 }
 

@@ -160,7 +160,7 @@ static void *foreign_close(void *arg)
 {
 	weft_channel *ch = arg;
 
-	WAIT_FOR(waiting(ch, false) == 2);
+	YIELD_UNTIL(waiting(ch, false) == 2);
 	CHECK_EQ(weft_channel_close(ch), 0);
 	CHECK_EQ(weft_drop(), 0);
 	return NULL;
@@ -223,7 +223,7 @@ static int stops(void *arg)
 {
 	(void)arg;
 	start(waits_for_ever, NULL);
-	WAIT_FOR(waiting(there, false) == 1);
+	YIELD_UNTIL(waiting(there, false) == 1);
 	return weft_stop();
 }
 
@@ -258,7 +258,7 @@ static int asks_pool(void *arg)
 	weft_work_init(&work, WEFT_MAIN, worked, NULL);
 	CHECK_EQ(weft_work_start(&work, pool_answer), 0);
 	CHECK_EQ(ask(arg), 0);
-	WAIT_FOR(atomic_load(&work_done) == 1);
+	YIELD_UNTIL(atomic_load(&work_done) == 1);
 	return 0;
 }
 

@@ -4,51 +4,8 @@
 #ifndef TESTS_THREADS_CHANNELS_H
 #define TESTS_THREADS_CHANNELS_H
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <weft/weft.h>
-
-#include "harness/test.h"
+#include "common.h"
 #include "threads/channel.h"
-
-#define UNUSED __attribute__((unused))
-
-/* Lets others run until a state is reached. In vain: until the harness's limit. */
-#define WAIT_FOR(cond) \
-	do { \
-		while (!(cond)) \
-			if (weft_yield() < 0) \
-				sched_yield(); \
-	} while (0)
-
-/* Whether threads that a test starts get colors of their own. */
-static bool many_colors UNUSED;
-
-static weft_thread *start(weft_thread_fn *fn, void *arg) UNUSED;
-static weft_thread *start(weft_thread_fn *fn, void *arg)
-{
-	weft_thread_attr attr = { .on = many_colors };
-	weft_thread *t;
-
-	if (many_colors)
-		attr.color = weft_color_new();
-	CHECK_EQ(weft_thread_start(&t, &attr, fn, arg), 0);
-	return t;
-}
-
-static int join(weft_thread *t) UNUSED;
-static int join(weft_thread *t)
-{
-	int result;
-
-	CHECK_EQ(weft_join(t, &result), 0);
-	return result;
-}
 
 static void run_with(int workers, int (*fn)(void *), void *arg) UNUSED;
 static void run_with(int workers, int (*fn)(void *), void *arg)
@@ -114,7 +71,7 @@ static void start_send(struct call *c, weft_channel *ch, int value, unsigned bef
 {
 	*c = (struct call){ .ch = ch, .deadline = WEFT_FOREVER, .value = value };
 	c->thread = start(call_send, c);
-	WAIT_FOR(waiting(ch, true) == before + 1);
+	YIELD_UNTIL(waiting(ch, true) == before + 1);
 }
 
 static void start_receive(struct call *c, weft_channel *ch, unsigned before) UNUSED;
@@ -122,7 +79,7 @@ static void start_receive(struct call *c, weft_channel *ch, unsigned before)
 {
 	*c = (struct call){ .ch = ch, .deadline = WEFT_FOREVER, .value = -1 };
 	c->thread = start(call_receive, c);
-	WAIT_FOR(waiting(ch, false) == before + 1);
+	YIELD_UNTIL(waiting(ch, false) == before + 1);
 }
 
 static int send_int(weft_channel *ch, int value) UNUSED;

@@ -53,7 +53,7 @@ static void start_choice(struct choice *s, bool send_last)
 			      .send_last = send_last,
 			      .deadline = WEFT_FOREVER };
 	s->thread = start(choose, s);
-	WAIT_FOR(all_waiting(false) + all_waiting(true) == CHANNELS);
+	YIELD_UNTIL(all_waiting(false) + all_waiting(true) == CHANNELS);
 }
 
 static int ready(void *arg)

@@ -6,40 +6,8 @@
 
 #include <weft/sync.h>
 
-#include "scheduler/common.h"
+#include "common.h"
 #include "threads/home.h"
-
-/* Lets others run until a state is reached. In vain: until the harness's limit. */
-#define YIELD_UNTIL(cond) \
-	do { \
-		while (!(cond)) \
-			if (weft_yield() < 0) \
-				sched_yield(); \
-	} while (0)
-
-/* Whether threads that a test starts get colors of their own. */
-static bool many_colors UNUSED;
-
-static weft_thread *start(weft_thread_fn *fn, void *arg) UNUSED;
-static weft_thread *start(weft_thread_fn *fn, void *arg)
-{
-	weft_thread_attr attr = { .on = many_colors };
-	weft_thread *t;
-
-	if (many_colors)
-		attr.color = weft_color_new();
-	CHECK_EQ(weft_thread_start(&t, &attr, fn, arg), 0);
-	return t;
-}
-
-static int join(weft_thread *t) UNUSED;
-static int join(weft_thread *t)
-{
-	int result;
-
-	CHECK_EQ(weft_join(t, &result), 0);
-	return result;
-}
 
 static void run_with(int workers, int (*fn)(void *)) UNUSED;
 static void run_with(int workers, int (*fn)(void *))
