@@ -21,8 +21,6 @@
 #define WF_CONTAINER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 #define WF_COUNT(array) (sizeof(array) / sizeof *(array))
 
-#define WF_NO_TSAN __attribute__((no_sanitize("thread")))
-
 /* Which sanitizer looks on. */
 #if defined(__SANITIZE_ADDRESS__)
 #define WF_ASAN 1
@@ -34,6 +32,16 @@
 #elif __has_feature(thread_sanitizer)
 #define WF_TSAN 1
 #endif
+#endif
+
+/* For functions that read what others may be writing, as a guess. gcc moves such reads
+ * into callers that the sanitizer looks at, unless told not to. */
+#if defined(WF_TSAN) && defined(__clang__)
+#define WF_NO_TSAN __attribute__((no_sanitize("thread"), noinline))
+#elif defined(WF_TSAN)
+#define WF_NO_TSAN __attribute__((no_sanitize("thread"), noipa))
+#else
+#define WF_NO_TSAN
 #endif
 
 /* clang's -Wthread-safety reads these; gcc does not know them. */
