@@ -23,6 +23,7 @@
 #include "base/capacity.h"
 #include "base/memory.h"
 #include "io/backend.h"
+#include "io/kernel.h"
 #include "scheduler/scheduler.h"
 
 enum {
@@ -508,7 +509,7 @@ static int wait_events(int fd, struct epoll_event *events, int64_t wait_ns)
 	if (WF_FAULT(EINTR) < 0)
 		return 0;
 	if (wait_ns <= 0)
-		return epoll_wait(fd, events, EVENTS, wait_ns == 0 ? 0 : -1);
+		return wf_epoll_wait(fd, events, EVENTS, wait_ns == 0 ? 0 : -1);
 	if (!WF_LOAD(&coarse)) {
 		n = (int)syscall(SYS_epoll_pwait2, fd, events, EVENTS, &ts, NULL, 0);
 		if (n >= 0 || errno != ENOSYS)

@@ -50,7 +50,6 @@ static inline int64_t wf_now_pread(int fd, void *buf, size_t len, int64_t offset
 		n = wf_preadv2(fd, &iov, 1, offset, RWF_NOWAIT);
 	if (WF_UNLIKELY(n != (int64_t)len))
 		return wf_now_short(fd, n, offset);
-	wf_syscall_returned();
 	return n;
 }
 

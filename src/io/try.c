@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "io/kernel.h"
 #include "io/op.h"
 
 static bool is_socket(enum wf_kind kind)
@@ -70,7 +71,7 @@ static struct wf_tried try_recv(weft_op *op, enum wf_kind kind)
 		size_t len = op->u_.rw_.len - op->done_;
 		char *buf = (char *)op->u_.rw_.buf + op->done_;
 
-		n = wf_result(recv(op->fd, buf, len, flags | MSG_DONTWAIT));
+		n = wf_recv(op->fd, buf, len, flags | MSG_DONTWAIT);
 		more = left_some(kind, n, len, flags);
 		if (WF_LIKELY(!all) || n < 0)
 			return (struct wf_tried){ n, more };
@@ -89,7 +90,7 @@ static int64_t try_send(weft_op *op, enum wf_kind kind)
 		size_t len = op->u_.rw_.len - op->done_;
 		const char *buf = (const char *)op->u_.rw_.buf + op->done_;
 
-		n = wf_result(send(op->fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+		n = wf_send(op->fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (WF_LIKELY(!all) || n < 0)
 			return n;
 		op->done_ += (size_t)n;
@@ -197,7 +198,7 @@ static int64_t transfer(int fd, const struct span *s, int flags)
 
 	if (s->write)
 		return wf_result(pwritev2(fd, iov, s->count, s->offset, flags));
-	return wf_result(preadv2(fd, iov, s->count, s->offset, flags));
+	return wf_preadv2(fd, iov, s->count, s->offset, flags);
 }
 
 /* Whether the file ends at `offset`, as far as can be told without waiting. */
@@ -253,8 +254,8 @@ static int64_t try_when_ready(int fd, struct span *s)
 static int64_t transfer_plain(const weft_op *op)
 {
 	if (op->kind_ == WF_OP_WRITE)
-		return wf_result(write(op->fd, op->u_.rw_.buf, op->u_.rw_.len));
-	return wf_result(read(op->fd, op->u_.rw_.buf, op->u_.rw_.len));
+		return wf_write(op->fd, op->u_.rw_.buf, op->u_.rw_.len);
+	return wf_read(op->fd, op->u_.rw_.buf, op->u_.rw_.len);
 }
 
 static struct wf_tried try_nowait(const weft_op *op, const struct wf_fd *f)

@@ -16,14 +16,17 @@ static inline long wf_syscall6(long number, long a, long b, long c, long d, long
 	return result;
 }
 
-/* A call that nobody returns from: the CPU will expect the next return to go there.
- * Below the red zone, as compilers do not know of it. */
+/* Calls that nobody returns from: the CPU will expect the next returns to go there. Each
+ * goes behind the int3 that follows it. Below the red zone, as compilers do not know
+ * of it. */
 static inline void wf_return_stack_push(void)
 {
-	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
-			 "call 1f\n\t"
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n"
+			 ".rept 8\n\t"
+			 "call . + 6\n\t"
 			 "int3\n"
-			 "1:\tlea 136(%%rsp), %%rsp"
+			 ".endr\n\t"
+			 "lea 192(%%rsp), %%rsp"
 			 :
 			 :
 			 : "memory");
