@@ -30,7 +30,6 @@ enum {
 	EVENTS = WF_POLL_BATCH,
 	CHECKS = WF_POLL_BATCH,
 	AWAY_MAX = 4,
-	VAIN_MAX = 63,
 	PART = WF_POLL_PART
 };
 
@@ -39,13 +38,11 @@ enum {
 struct epoll_poller {
 	struct wf_poller base;
 	int fd;
-	/* The owner's: looks without a wait that found nothing, and how many of them
-	 * were left out since. */
-	uint8_t vain, spared;
-	/* What the kernel told and nobody has seen to yet: told[taken .. count]. The
-	 * owner puts in, others take from it if the owner is stuck. */
+	/* What the kernel told and nobody has seen to yet: `left` from told[taken] on.
+	 * The owner puts in, others take from it if the owner is stuck. */
 	struct wf_lock lock;
-	int count, taken;
+	_Atomic int left;
+	int taken;
 	struct epoll_event told[EVENTS];
 };
 
@@ -542,49 +539,31 @@ static int see_to_some(struct epoll_poller *p, bool *any)
 	struct epoll_event events[PART];
 	int n = 0;
 
+	*any = false;
+	if (WF_LOAD(&p->left) == 0)
+		return 0;
 	wf_lock_take(&p->lock);
-	while (n < PART && p->taken < p->count)
+	for (; n < PART && WF_LOAD(&p->left) > 0; WF_ADD_OWN(&p->left, -1))
 		events[n++] = p->told[p->taken++];
 	wf_lock_give(&p->lock);
 	*any = n > 0;
 	return see_to(events, n);
 }
 
-/* Sets *any if the kernel told something, be it only that somebody woke us. */
-static int look(struct epoll_poller *p, int64_t wait_ns, bool *any)
+static int look(struct epoll_poller *p, int64_t wait_ns)
 {
 	struct epoll_event events[EVENTS];
 	int n = wait_events(p->fd, events, wait_ns);
 	int part = n < PART ? n : PART;
 
-	*any = n > 0;
 	if (n > part) {
 		wf_lock_take(&p->lock);
 		memcpy(p->told, events + part, (size_t)(n - part) * sizeof *events);
 		p->taken = 0;
-		p->count = n - part;
+		WF_STORE(&p->left, n - part);
 		wf_lock_give(&p->lock);
 	}
 	return see_to(events, part);
-}
-
-/* A wait that ends at once costs more than a look, by half if it has a limit: the
- * kernel prepares a timer. So first a look, unless looks tend to be in vain. */
-static int look_first(struct epoll_poller *p, bool *any)
-{
-	int n;
-
-	if (p->spared < p->vain) {
-		p->spared++;
-		return 0;
-	}
-	p->spared = 0;
-	n = look(p, 0, any);
-	if (*any)
-		p->vain = 0;
-	else
-		p->vain = p->vain < VAIN_MAX ? (uint8_t)(2 * p->vain + 1) : VAIN_MAX;
-	return n;
 }
 
 static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
@@ -598,10 +577,7 @@ static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
 	/* What was delivered is to be run before this worker sleeps. */
 	if (check_handed(p) || (wait_ns != 0 && wf_poller_woken(p)))
 		wait_ns = 0;
-	if (wait_ns > 0)
-		n = look_first(of(p), &any);
-	if (!any)
-		n = look(of(p), wait_ns, &any);
+	n = look(of(p), wait_ns);
 	if (wait_ns != 0)
 		(void)wf_poller_woken(p);
 	return n;

@@ -98,8 +98,8 @@ uintptr_t wf_handed_take(struct wf_poller *p)
 {
 	uintptr_t entry, first = 0;
 
-	/* Pairs with wf_worker_wake: we were parked before we look. */
-	atomic_thread_fence(memory_order_seq_cst);
+	/* A worker that parks has made a full barrier, which pairs with that of
+	 * wf_worker_wake: what was handed to it is seen here, or it is woken. */
 	if (WF_LOAD(&p->handed) == 0)
 		return 0;
 	entry = atomic_exchange(&p->handed, 0);

@@ -33,6 +33,9 @@
 #define PATIENCE 8u
 #define COVER_EVERY_NS ((int64_t)1000000)
 
+/* Looks left out between two, at most. */
+#define VAIN_MAX 63
+
 /* For so long the two clocks are taken to go alike. */
 #define CLOCKS_AGREE_NS ((uint64_t)1000000)
 
@@ -288,12 +291,14 @@ uint64_t wf_worker_now(struct wf_worker *w)
 	return w->clock_ns + ns + ns / 4096;
 }
 
-static void poll_kernel(struct wf_worker *w, int64_t wait_ns)
+static int poll_kernel(struct wf_worker *w, int64_t wait_ns)
 {
+	int n;
+
 	WF_ADD_OWN(&w->counters.polls, 1u);
-	wf_pollers.poll(w, wait_ns);
-	read_clocks(w);
-	w->last_poll = w->clock_ticks;
+	n = wf_pollers.poll(w, wait_ns);
+	w->last_poll = wf_ticks();
+	return n;
 }
 
 static void run_timers(struct wf_worker *w)
@@ -301,7 +306,7 @@ static void run_timers(struct wf_worker *w)
 	uint64_t next = WF_LOAD(&w->timers.next);
 	uint64_t now;
 
-	if (next == UINT64_MAX)
+	if (next == UINT64_MAX || next > wf_worker_now(w))
 		return;
 	now = wf_now();
 	if (next <= now)
@@ -323,7 +328,25 @@ static void poll_if_due(struct wf_worker *w)
 		return;
 	run_timers(w);
 	serve_stuck(w);
-	poll_kernel(w, 0);
+	(void)poll_kernel(w, 0);
+}
+
+/* There is no work. To park costs more than a look at the kernel, so first comes a
+ * look, unless looks tend to be in vain: the more of them were, the more are left
+ * out. */
+static bool look_first(struct wf_worker *w)
+{
+	if (w->spared < w->vain) {
+		w->spared++;
+		return false;
+	}
+	w->spared = 0;
+	if (poll_kernel(w, 0) > 0) {
+		w->vain = 0;
+		return true;
+	}
+	w->vain = w->vain < VAIN_MAX ? (uint8_t)(2 * w->vain + 1) : VAIN_MAX;
+	return false;
 }
 
 /* Sleeping and waking */
@@ -496,7 +519,7 @@ static void park(struct wf_worker *w)
 	    !wf_runtime_finished(runtime(w))) {
 		WF_ADD_OWN(&w->counters.parks, 1u);
 		WF_PROBE1(park, w->id);
-		poll_kernel(w, sleep_time(w));
+		(void)poll_kernel(w, sleep_time(w));
 		note_cpu(w);
 	}
 	wf_worker_unpark(w);
@@ -526,7 +549,8 @@ static void loop(struct wf_worker *w)
 	w->last_poll = w->clock_ticks;
 	while (!stopping(w)) {
 		if (!find_work(w)) {
-			park(w);
+			if (!look_first(w))
+				park(w);
 			continue;
 		}
 		pass_on_search(w);

@@ -46,6 +46,7 @@ struct WF_ALIGNED wf_worker {
 	bool opened, go;
 	uint64_t last_poll;             /* ticks */
 	uint64_t clock_ticks, clock_ns; /* one moment on both clocks */
+	uint8_t vain, spared;           /* looks that found nothing; left out since */
 	void *poller;
 	pthread_t thread;
 
