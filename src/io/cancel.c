@@ -130,7 +130,7 @@ static int close_now(struct wf_fd *f)
 		return -EBADF;
 	}
 	wf_op_end_all(f, -ECANCELED, &after);
-	f->closing = true;
+	wf_fd_set_closing(f, true);
 	wf_op_close_if_quiet(f, &after);
 	wf_lock_give(&f->lock);
 	if (after.close) {

@@ -23,15 +23,10 @@
 #include "base/capacity.h"
 #include "base/memory.h"
 #include "io/backend.h"
-#include "io/kernel.h"
+#include "io/try.h"
 #include "scheduler/scheduler.h"
 
-enum {
-	EVENTS = WF_POLL_BATCH,
-	CHECKS = WF_POLL_BATCH,
-	AWAY_MAX = 4,
-	PART = WF_POLL_PART
-};
+enum { EVENTS = WF_POLL_BATCH, CHECKS = WF_POLL_BATCH, AWAY_MAX = 4, PART = WF_POLL_PART };
 
 #define WAKE UINT64_MAX
 
@@ -131,7 +126,7 @@ static WF_COLD int by_edge(struct wf_fd *f) WF_REQUIRES(f->lock)
 	err = control(f->home, EPOLL_CTL_MOD, f);
 	f->level = err < 0;
 	f->fickle += err == 0;
-	f->dir[WF_IN].ready = true;
+	wf_dir_set_ready(&f->dir[WF_IN], true);
 	return err;
 }
 
@@ -146,8 +141,8 @@ static WF_COLD void register_for(struct wf_fd *f, weft_op *op, struct wf_after *
 	if (err == 0) {
 		wf_op_live(op);
 	} else if (err == -EPERM && f->kind == WF_KIND_OTHER) {
-		f->kind = WF_KIND_FILE;
-		f->dir[wf_op_dir(op)].ready = true;
+		__atomic_store_n(&f->kind, WF_KIND_FILE, __ATOMIC_RELAXED);
+		wf_dir_set_ready(&f->dir[wf_op_dir(op)], true);
 	} else {
 		wf_op_finish(f, op, err, after);
 	}
@@ -172,14 +167,14 @@ static WF_COLD void offload(struct wf_fd *f, weft_op *op, struct wf_after *after
 }
 
 /* One try of a busy op, without the lock. */
-static inline struct wf_tried attempt(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+static WF_INLINE struct wf_tried attempt(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 {
 	enum wf_kind kind = f->kind;
 	struct wf_tried t;
 
 	wf_op_busy(f, op);
 	wf_lock_give(&f->lock);
-	t = wf_try(op, kind);
+	t = WF_LIKELY(wf_try_simple(op, f, kind)) ? wf_try_read(op, f, kind) : wf_try(op, kind);
 	if (WF_UNLIKELY(wf_op_gives(op)) && t.n >= 0)
 		wf_give_received(op, (int)t.n, kind);
 	wf_lock_take(&f->lock);
@@ -195,11 +190,11 @@ static WF_COLD void pause_head(struct wf_fd *f, int d, weft_op *op) WF_REQUIRES(
 	wf_op_not_busy(f, op);
 	if (told && f->registered)
 		told = control(f->home, EPOLL_CTL_MOD, f) == 0;
-	f->dir[d].ready = !told;
+	wf_dir_set_ready(&f->dir[d], !told);
 }
 
 /* One try of the head, and what follows from it. */
-static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *after)
+static WF_INLINE void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {
 	struct wf_dir *dir = &f->dir[d];
@@ -207,7 +202,7 @@ static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *a
 	int64_t n;
 	bool stale;
 
-	dir->ready = false;
+	wf_dir_set_ready(dir, false);
 	t = attempt(f, op);
 	n = t.n;
 	stale = op->flags_ & WF_OP_STALE; /* then the direction is another life's */
@@ -217,8 +212,8 @@ static void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *a
 		else
 			f->misses = 0;
 	}
-	if (n != -EAGAIN && !stale)
-		dir->ready |= (t.more || f->doubtful) && !(f->level && n > 0);
+	if (n != -EAGAIN && !stale && (t.more || f->doubtful) && !(f->level && n > 0))
+		wf_dir_set_ready(dir, true);
 	if (op->flags_ & WF_OP_CANCEL && (n == -EAGAIN || n == WF_TRY_OFFLOAD || n == WF_TRY_PAUSE))
 		n = -ECANCELED;
 	if (n == WF_TRY_OFFLOAD)
@@ -333,14 +328,25 @@ static void await_edge(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->l
 	}
 }
 
+/* Whether the head of a direction has only to wait for an edge. */
+static inline bool just_waits(const struct wf_fd *f, int d, const weft_op *op) WF_REQUIRES(f->lock)
+{
+	return !f->dir[d].ready && f->registered && f->sure && !wf_op_impatient(op) &&
+	       f->misses < LEVEL_MISSES && !(f->level && d == WF_OUT);
+}
+
 static void begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
 {
+	int d = wf_op_dir(op);
+
 	if (op->kind_ == WF_OP_AWAIT)
 		begin_await(f, op, after);
 	else if (op->flags_ & WF_OP_LOOSE)
 		begin_loose(f, op, after);
+	else if (WF_LIKELY(just_waits(f, d, op)))
+		wf_op_live(op);
 	else
-		advance(f, wf_op_dir(op), after);
+		advance(f, d, after);
 }
 
 static void offloaded(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *after)
@@ -351,7 +357,7 @@ static void offloaded(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *
 
 	if (op->kind_ == WF_OP_SENDFILE && n >= 0 && !(op->flags_ & (WF_OP_CANCEL | WF_OP_STALE))) {
 		wf_op_not_busy(f, op); /* its pages are there now */
-		f->dir[d].ready = true;
+		wf_dir_set_ready(&f->dir[d], true);
 	} else {
 		if (op->kind_ == WF_OP_SENDFILE && n >= 0)
 			n = -ECANCELED;
@@ -467,7 +473,7 @@ static void edge_for(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES
 {
 	struct wf_watch *w = f->watch[d];
 
-	f->dir[d].ready = true;
+	wf_dir_set_ready(&f->dir[d], true);
 	if (w != NULL && w->state == WF_WATCH_ARMED)
 		wf_watch_fired(f, w);
 	if (f->dir[d].head != NULL)
@@ -476,7 +482,30 @@ static void edge_for(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES
 		(void)by_edge(f); /* or the next time */
 }
 
-static void edge(uint64_t data, uint32_t events)
+/* The same, in line for what is usual: one operation reads, and nothing writes. */
+static WF_INLINE void edge_in(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	struct wf_dir *dir = &f->dir[WF_IN];
+	weft_op *op = dir->head;
+
+	if (WF_UNLIKELY(op == NULL || op->flags_ & WF_OP_BUSY || f->watch[WF_IN] != NULL)) {
+		edge_for(f, WF_IN, after);
+		return;
+	}
+	advance_head(f, WF_IN, op, after);
+	if (WF_UNLIKELY(dir->head != NULL))
+		advance(f, WF_IN, after);
+}
+
+static WF_INLINE void edge_out(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock)
+{
+	if (WF_LIKELY(f->dir[WF_OUT].head == NULL && f->watch[WF_OUT] == NULL && !f->level))
+		wf_dir_set_ready(&f->dir[WF_OUT], true);
+	else
+		edge_for(f, WF_OUT, after);
+}
+
+static WF_INLINE void edge(uint64_t data, uint32_t events)
 {
 	struct wf_fd *f = wf_fd_peek((int)(uint32_t)data);
 	struct wf_after after = { 0 };
@@ -488,10 +517,11 @@ static void edge(uint64_t data, uint32_t events)
 		if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLPRI))
 			f->doubtful = true;
 		if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
-			edge_for(f, WF_IN, &after);
+			edge_in(f, &after);
 		if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
-			edge_for(f, WF_OUT, &after);
-		await_edge(f, &after);
+			edge_out(f, &after);
+		if (WF_UNLIKELY(f->loose != NULL))
+			await_edge(f, &after);
 	}
 	wf_lock_give(&f->lock);
 	wf_after(&after);

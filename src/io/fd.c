@@ -169,17 +169,19 @@ int wf_fd_learn(struct wf_fd *f)
 
 void wf_fd_set_kind(struct wf_fd *f, enum wf_kind kind)
 {
-	f->kind = (uint8_t)kind;
+	__atomic_store_n(&f->kind, (uint8_t)kind, __ATOMIC_RELAXED);
 	f->fresh = true;
 	f->home = (uint16_t)wf_next_home();
-	f->dir[WF_IN].ready = f->dir[WF_OUT].ready = true;
+	wf_dir_set_ready(&f->dir[WF_IN], true);
+	wf_dir_set_ready(&f->dir[WF_OUT], true);
 }
 
 void wf_fd_forget(struct wf_fd *f)
 {
 	f->life++;
-	f->kind = WF_KIND_UNKNOWN;
-	f->registered = f->closing = f->sure = f->doubtful = f->fresh = false;
+	__atomic_store_n(&f->kind, WF_KIND_UNKNOWN, __ATOMIC_RELAXED);
+	wf_fd_set_closing(f, false);
+	f->registered = f->sure = f->doubtful = f->fresh = false;
 	f->pipe = f->direct = f->level = false;
 	__atomic_store_n(&f->nowait, 0, __ATOMIC_RELAXED);
 	f->fickle = f->misses = 0;

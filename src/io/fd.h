@@ -31,19 +31,20 @@ enum wf_kind {
 	WF_KIND_OTHER,   /* pipes, terminals, eventfds ... */
 };
 
+/* `head` and `ready` are also read without the lock: wf_dir_head, wf_dir_ready. */
 struct wf_dir {
 	weft_op *head, *tail;
 	/* Worth a try. Without it the head waits for the kernel to say so. */
-	bool ready;
+	uint8_t ready;
 };
 
 struct wf_fd {
 	struct wf_lock lock;
 	int fd;
-	uint8_t kind;      /* enum wf_kind */
+	uint8_t kind;      /* enum wf_kind; also read without the lock */
 	bool registered;   /* epoll: in the instance of worker `home` */
 	bool fresh;        /* no operation yet: the first one spreads descriptors */
-	bool closing;      /* will be closed when nothing is busy */
+	uint8_t closing;   /* will be closed when nothing is busy; as `kind` */
 	bool sure;         /* this life began by an operation of ours, so we know it */
 	uint8_t nowait;    /* keeps its O_NONBLOCK; also read without the lock */
 	bool level;        /* epoll: is told of as long as there is something to read */
@@ -67,6 +68,33 @@ struct wf_fd {
 	struct wf_watch *watches;        /* all that are not freed yet */
 	struct wf_job *jobs;             /* all that are not freed yet */
 };
+
+/* Whoever reads without the lock sees what was, a moment ago: what happened before is
+ * seen, and what happens meanwhile has no order with it. */
+static inline weft_op *wf_dir_head(const struct wf_dir *dir)
+{
+	return __atomic_load_n(&dir->head, __ATOMIC_RELAXED);
+}
+
+static inline bool wf_dir_ready(const struct wf_dir *dir)
+{
+	return __atomic_load_n(&dir->ready, __ATOMIC_RELAXED);
+}
+
+static inline void wf_dir_set_ready(struct wf_dir *dir, bool ready)
+{
+	__atomic_store_n(&dir->ready, ready, __ATOMIC_RELAXED);
+}
+
+static inline enum wf_kind wf_fd_kind(const struct wf_fd *f)
+{
+	return (enum wf_kind)__atomic_load_n(&f->kind, __ATOMIC_RELAXED);
+}
+
+static inline void wf_fd_set_closing(struct wf_fd *f, bool closing) WF_REQUIRES(f->lock)
+{
+	__atomic_store_n(&f->closing, closing, __ATOMIC_RELAXED);
+}
 
 int wf_fds_start(void);
 void wf_fds_stop(void);

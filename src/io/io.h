@@ -10,7 +10,7 @@
 #include <weft/io.h>
 
 #include "base/fault.h"
-#include "platform/syscall.h"
+#include "io/kernel.h"
 #include "scheduler/poller.h"
 
 /* The call was not made, or had no effect: it may have to wait, or it is not its
@@ -21,17 +21,56 @@
  * or WF_NOW_WAIT. Those that write or send a file may have done a part of it.
  * `urge`: even where it is not likely to succeed. On a worker, no lock held. */
 int64_t wf_now_read(int fd, void *buf, size_t len, bool urge);
-int64_t wf_now_write(int fd, const void *buf, size_t len, int64_t offset, bool urge);
 int64_t wf_now_readv(int fd, const struct iovec *iov, size_t count, int64_t offset, bool urge);
 int64_t wf_now_writev(int fd, const struct iovec *iov, size_t count, int64_t offset, bool urge);
 int64_t wf_now_recv(int fd, void *buf, size_t len, int flags, bool urge);
-int64_t wf_now_send(int fd, const void *buf, size_t len, int flags, bool urge);
 int64_t wf_now_recvmsg(int fd, struct msghdr *msg, int flags, bool urge);
 int64_t wf_now_sendmsg(int fd, struct msghdr *msg, int flags, bool urge);
 int64_t wf_now_accept(int fd, struct sockaddr *addr, socklen_t *len, bool urge);
 int64_t wf_now_sendfile(int fd, int in, int64_t offset, size_t len, bool urge);
 int64_t wf_now_open(int dir, const char *path, int flags);
 int64_t wf_now_close(int fd);
+
+/* Writing and sending, in line as most of it is answered at once. */
+enum wf_now_how { WF_NOW_ASK, WF_NOW_WRITE, WF_NOW_SEND };
+enum wf_now_how wf_now_how(int fd, bool urge);
+int64_t wf_now_ask_write(int fd, const void *buf, size_t len, int64_t offset, bool urge);
+int64_t wf_now_ask_send(int fd, const void *buf, size_t len, int flags, bool urge);
+
+/* An error that may come from a wrong idea of the descriptor is left to an operation. */
+static inline int64_t wf_now_answer(int64_t n)
+{
+	return WF_UNLIKELY(n < 0) && (n == -EAGAIN || n == -EINTR || n == -EBADF || n == -ENOTSOCK)
+		       ? WF_NOW_WAIT
+		       : n;
+}
+
+static inline int64_t wf_now_write(int fd, const void *buf, size_t len, int64_t offset, bool urge)
+{
+	enum wf_now_how how = offset < 0 ? wf_now_how(fd, urge) : WF_NOW_ASK;
+	int64_t n;
+
+	if (WF_UNLIKELY(how == WF_NOW_ASK))
+		return wf_now_ask_write(fd, buf, len, offset, urge);
+	n = WF_FAULT(ENOBUFS);
+	if (n == 0)
+		n = how == WF_NOW_SEND ? wf_send(fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL)
+				       : wf_write(fd, buf, len);
+	return wf_now_answer(n);
+}
+
+static inline int64_t wf_now_send(int fd, const void *buf, size_t len, int flags, bool urge)
+{
+	int64_t n;
+
+	if (WF_UNLIKELY(flags & (MSG_WAITALL | MSG_DONTWAIT)) ||
+	    wf_now_how(fd, urge) != WF_NOW_SEND)
+		return wf_now_ask_send(fd, buf, len, flags, urge);
+	n = WF_FAULT(ENOBUFS);
+	if (n == 0)
+		n = wf_send(fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+	return wf_now_answer(n);
+}
 
 /* wf_now_read at an offset. All is in line, as it has to cost what pread(2) does. The
  * page cache is asked; wf_now_short judges what it did not answer in full. */
@@ -51,6 +90,21 @@ static inline int64_t wf_now_pread(int fd, void *buf, size_t len, int64_t offset
 	if (WF_UNLIKELY(n != (int64_t)len))
 		return wf_now_short(fd, n, offset);
 	return n;
+}
+
+/* Start an operation that a thread is about to wait for, as weft_op_read and so on. The
+ * caller is on a worker, and its event is good: nothing is checked. */
+void wf_later_read(weft_op *op, int fd, void *buf, size_t len, int64_t offset);
+void wf_later_write(weft_op *op, int fd, const void *buf, size_t len, int64_t offset);
+void wf_later_recv(weft_op *op, int fd, void *buf, size_t len, int flags);
+void wf_later_send(weft_op *op, int fd, const void *buf, size_t len, int flags);
+
+/* What weft_op_init does to memory that was none, but for the event. The rest is filled
+ * in when it is started. */
+static inline void wf_op_fresh(weft_op *op)
+{
+	op->state_ = 0;
+	op->result = 0;
 }
 
 /* An operation that waited has left some to read or accept, as it seems: the next

@@ -7,7 +7,8 @@
  * `ready` is cleared before a try of reading, so an edge that comes meanwhile is
  * seen; and if the try leaves something, `ready` comes back and whoever began to
  * wait meanwhile is tried. Writing leaves `ready` alone: a full socket is rare, and
- * only costs another try.
+ * only costs another try. So writing needs no lock either: what it looks at it sees as
+ * it was before the call or while it was made.
  *
  * Reads of files at an offset have no order. They take no lock at all: it would be
  * a good part of what a read from the page cache costs.
@@ -54,7 +55,7 @@ static bool turn_begin(struct wf_fd *f, int d, bool urge, struct turn *t)
 	t->level = f->level;
 	t->cleared = may && d == WF_IN && f->kind != WF_KIND_FILE;
 	if (t->cleared) {
-		dir->ready = false;
+		wf_dir_set_ready(dir, false);
 		wf_fd_missed(f);
 	}
 	wf_lock_give(&f->lock);
@@ -68,7 +69,7 @@ static void turn_end(struct wf_fd *f, int d)
 	weft_op *next;
 
 	wf_lock_take(&f->lock);
-	f->dir[d].ready = true;
+	wf_dir_set_ready(&f->dir[d], true);
 	f->misses = 0;
 	next = f->dir[d].head;
 	if (WF_UNLIKELY(next != NULL) && !(next->flags_ & WF_OP_BUSY))
@@ -172,8 +173,44 @@ static int64_t transfer(weft_op *op, enum wf_op_kind kind, int fd, int64_t offse
 	return offset >= 0 ? at_offset(op, f) : in_turn(op, f, urge);
 }
 
-static int64_t rw(enum wf_op_kind kind, int fd, void *buf, size_t len, int64_t offset, int flags,
-		  bool urge)
+/* At a glance: whether reading has to wait. */
+static inline bool hopeless(int fd, bool urge)
+{
+	const struct wf_fd *f = wf_fd_peek(fd);
+
+	return f != NULL && !urge && wf_fd_kind(f) != WF_KIND_UNKNOWN &&
+	       !wf_dir_ready(&f->dir[WF_IN]);
+}
+
+/* The same: whether nothing waits to write, and there may be room. io_uring never says
+ * when there is. A call needs no more than that. */
+static inline bool hopeful(const struct wf_fd *f, bool urge)
+{
+	const struct wf_dir *out = &f->dir[WF_OUT];
+
+	return wf_dir_head(out) == NULL && !__atomic_load_n(&f->closing, __ATOMIC_RELAXED) &&
+	       (wf_dir_ready(out) || urge || wf_io != &wf_epoll);
+}
+
+enum wf_now_how wf_now_how(int fd, bool urge)
+{
+	const struct wf_fd *f = wf_fd_peek(fd);
+
+	if (WF_UNLIKELY(f == NULL || !hopeful(f, urge)))
+		return WF_NOW_ASK;
+	switch (wf_fd_kind(f)) {
+	case WF_KIND_TCP:
+	case WF_KIND_SOCKET:
+		return WF_NOW_SEND;
+	case WF_KIND_OTHER:
+		return __atomic_load_n(&f->nowait, __ATOMIC_RELAXED) ? WF_NOW_WRITE : WF_NOW_ASK;
+	default:
+		return WF_NOW_ASK;
+	}
+}
+
+static WF_NOINLINE int64_t rw(enum wf_op_kind kind, int fd, void *buf, size_t len, int64_t offset,
+			      int flags, bool urge)
 {
 	weft_op op;
 
@@ -186,10 +223,10 @@ static int64_t rw(enum wf_op_kind kind, int fd, void *buf, size_t len, int64_t o
 
 int64_t wf_now_read(int fd, void *buf, size_t len, bool urge)
 {
-	return rw(WF_OP_READ, fd, buf, len, -1, 0, urge);
+	return hopeless(fd, urge) ? WF_NOW_WAIT : rw(WF_OP_READ, fd, buf, len, -1, 0, urge);
 }
 
-int64_t wf_now_write(int fd, const void *buf, size_t len, int64_t offset, bool urge)
+int64_t wf_now_ask_write(int fd, const void *buf, size_t len, int64_t offset, bool urge)
 {
 	return rw(WF_OP_WRITE, fd, (void *)(uintptr_t)buf, len, offset, 0, urge);
 }
@@ -202,12 +239,12 @@ static bool waits_for_all(int flags)
 
 int64_t wf_now_recv(int fd, void *buf, size_t len, int flags, bool urge)
 {
-	if (waits_for_all(flags))
+	if (waits_for_all(flags) || hopeless(fd, urge || flags & MSG_DONTWAIT))
 		return WF_NOW_WAIT;
 	return rw(WF_OP_RECV, fd, buf, len, -1, flags, urge);
 }
 
-int64_t wf_now_send(int fd, const void *buf, size_t len, int flags, bool urge)
+int64_t wf_now_ask_send(int fd, const void *buf, size_t len, int flags, bool urge)
 {
 	if (waits_for_all(flags))
 		return WF_NOW_WAIT;
@@ -322,7 +359,7 @@ int64_t wf_now_close(int fd)
 	wf_lock_take(&f->lock);
 	if (quiet(f)) {
 		wf_op_end_all(f, -ECANCELED, &after);
-		f->closing = true;
+		wf_fd_set_closing(f, true);
 		wf_op_close_if_quiet(f, &after);
 	}
 	wf_lock_give(&f->lock);
@@ -344,7 +381,7 @@ void wf_now_more(int fd)
 		return;
 	wf_lock_take(&f->lock);
 	if (f->hints++ >= f->misses) {
-		f->dir[WF_IN].ready = true;
+		wf_dir_set_ready(&f->dir[WF_IN], true);
 		f->hints = 0;
 	}
 	wf_lock_give(&f->lock);

@@ -7,7 +7,7 @@
 #include "base/probe.h"
 #include "io/backend.h"
 
-bool wf_op_impatient(const weft_op *op)
+bool wf_op_impatient_kind(const weft_op *op)
 {
 	switch ((enum wf_op_kind)op->kind_) {
 	case WF_OP_RECV:
@@ -31,12 +31,12 @@ bool wf_op_impatient(const weft_op *op)
 
 /* Lists */
 
-static void detach(weft_op **head, weft_op **tail, weft_op *op)
+static inline void detach(weft_op **head, weft_op **tail, weft_op *op)
 {
 	if (op->prev_ != NULL)
 		op->prev_->next_ = op->next_;
 	else
-		*head = op->next_;
+		__atomic_store_n(head, op->next_, __ATOMIC_RELAXED);
 	if (op->next_ != NULL)
 		op->next_->prev_ = op->prev_;
 	else if (tail != NULL)
@@ -45,7 +45,7 @@ static void detach(weft_op **head, weft_op **tail, weft_op *op)
 
 void wf_op_list_loose(struct wf_fd *f, weft_op *op)
 {
-	op->flags_ |= WF_OP_LOOSE;
+	op->flags_ |= WF_OP_LOOSE; /* it may have been in a direction */
 	op->prev_ = NULL;
 	op->next_ = f->loose;
 	if (f->loose != NULL)
@@ -53,7 +53,7 @@ void wf_op_list_loose(struct wf_fd *f, weft_op *op)
 	f->loose = op;
 }
 
-void wf_op_unlist(struct wf_fd *f, weft_op *op)
+static inline void unlist(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 {
 	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
 
@@ -61,6 +61,11 @@ void wf_op_unlist(struct wf_fd *f, weft_op *op)
 		detach(&f->loose, NULL, op);
 	else
 		detach(&dir->head, &dir->tail, op);
+}
+
+void wf_op_unlist(struct wf_fd *f, weft_op *op)
+{
+	unlist(f, op);
 }
 
 /* Endings */
@@ -101,7 +106,7 @@ void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after)
 	wf_fd_forget(f);
 }
 
-static int64_t outcome(const weft_op *op, int64_t result)
+static inline int64_t outcome(const weft_op *op, int64_t result)
 {
 	if (result < 0 && op->done_ > 0)
 		return (int64_t)op->done_;
@@ -114,7 +119,7 @@ static int64_t outcome(const weft_op *op, int64_t result)
 
 void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after)
 {
-	wf_op_unlist(f, op);
+	unlist(f, op);
 	wf_op_not_busy(f, op);
 	op->result = outcome(op, result);
 	wf_op_set_state(op, WF_OP_DONE);
@@ -122,10 +127,9 @@ void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after 
 	wf_op_close_if_quiet(f, after);
 }
 
-static void deliver(weft_op *op)
+static inline void deliver(weft_op *op)
 {
 	bool live = op->flags_ & WF_OP_LIVE;
-
 	bool stopping = wf_stopping();
 
 	WF_PROBE2(op_done, op, op->result);
@@ -167,7 +171,7 @@ bool wf_op_misjudged(struct wf_fd *f, const weft_op *op, int64_t error)
 	enum wf_kind was = f->kind;
 
 	if (error == -EBADF && op->kind_ != WF_OP_SENDFILE && op->kind_ != WF_OP_OPEN)
-		f->kind = WF_KIND_UNKNOWN;
+		__atomic_store_n(&f->kind, WF_KIND_UNKNOWN, __ATOMIC_RELAXED);
 	if (error != -ENOTSOCK || op->kind_ < WF_OP_READ || op->kind_ > WF_OP_WRITEV)
 		return false;
 	f->registered = f->level = false;

@@ -40,7 +40,7 @@ enum wf_op_state {
 /* In weft_op.flags_. */
 enum {
 	WF_OP_LIVE = 1,           /* counted by wf_live_op_add */
-	WF_OP_LOOSE = 2,          /* in the record's `loose` list, else in a direction */
+	WF_OP_LOOSE = 2,          /* to be in the record's `loose` list, not in a direction */
 	WF_OP_BUSY = 4,           /* out of our hands: nobody else may end it */
 	WF_OP_STALE = 8,          /* of an earlier life; not counted in `busy` */
 	WF_OP_CANCEL = 16,        /* somebody wants its end */
@@ -71,20 +71,18 @@ static inline void wf_op_set_state(weft_op *op, enum wf_op_state state)
 
 static inline int wf_op_dir(const weft_op *op)
 {
-	switch ((enum wf_op_kind)op->kind_) {
-	case WF_OP_READ:
-	case WF_OP_READV:
-	case WF_OP_RECV:
-	case WF_OP_RECVMSG:
-	case WF_OP_ACCEPT:
-		return WF_IN;
-	default:
-		return WF_OUT;
-	}
+	const unsigned in = 1u << WF_OP_READ | 1u << WF_OP_READV | 1u << WF_OP_RECV |
+			    1u << WF_OP_RECVMSG | 1u << WF_OP_ACCEPT;
+
+	return in >> op->kind_ & 1 ? WF_IN : WF_OUT;
 }
 
 /* Whether it wants -EAGAIN rather than to wait. */
-bool wf_op_impatient(const weft_op *op);
+bool wf_op_impatient_kind(const weft_op *op);
+static inline bool wf_op_impatient(const weft_op *op)
+{
+	return op->kind_ > WF_OP_WRITEV && wf_op_impatient_kind(op);
+}
 
 /* Puts an operation among the loose. */
 void wf_op_list_loose(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
@@ -173,6 +171,24 @@ void wf_op_end_all(struct wf_fd *f, int error, struct wf_after *after) WF_REQUIR
 /* Forgets everything on f when the runtime has stopped and no thread is left. */
 void wf_op_abandon_all(struct wf_fd *f);
 
+/* Fills in what all have. */
+static inline void wf_op_fill(weft_op *op, int fd, enum wf_op_kind kind, bool loose)
+{
+	op->fd = fd;
+	op->kind_ = (uint8_t)kind;
+	op->flags_ = loose ? WF_OP_LOOSE : 0;
+	op->done_ = 0;
+	op->extra_ = NULL;
+}
+
+static inline void wf_op_fill_rw(weft_op *op, void *buf, size_t len, int64_t offset, int flags)
+{
+	op->u_.rw_.buf = buf;
+	op->u_.rw_.len = len < WF_LEN_MAX ? len : WF_LEN_MAX;
+	op->u_.rw_.offset = offset;
+	op->u_.rw_.flags = flags;
+}
+
 /* Puts an operation that is filled in on its way. */
 void wf_op_submit(weft_op *op);
 
@@ -183,7 +199,7 @@ struct wf_tried {
 	int64_t n;
 	bool more; /* the direction is still worth a try after it */
 };
-struct wf_tried wf_try(weft_op *op, enum wf_kind kind);
+struct wf_tried wf_try(weft_op *op, enum wf_kind kind); /* see try.h */
 int64_t wf_try_sendfile(weft_op *op);
 
 /* Whether calls on fd do not wait. */

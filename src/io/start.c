@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "base/report.h"
+#include "io/io.h"
 #include "io/op.h"
 #include "scheduler/scheduler.h"
 
@@ -25,7 +26,7 @@ static int check(const weft_op *op, const char *where)
 }
 
 /* Opens the gate and begins to fill in; go() must follow if it returns 0. */
-static int prepare(weft_op *op, int fd, enum wf_op_kind kind, const char *where)
+static int prepare(weft_op *op, int fd, enum wf_op_kind kind, bool loose, const char *where)
 {
 	int rc = op != NULL ? wf_enter() : -EINVAL;
 
@@ -36,11 +37,7 @@ static int prepare(weft_op *op, int fd, enum wf_op_kind kind, const char *where)
 		wf_leave();
 		return rc;
 	}
-	op->fd = fd;
-	op->kind_ = (uint8_t)kind;
-	op->flags_ = 0;
-	op->done_ = 0;
-	op->extra_ = NULL;
+	wf_op_fill(op, fd, kind, loose);
 	op->event.where_ = where;
 	return 0;
 }
@@ -55,14 +52,11 @@ static int go(weft_op *op)
 static int start_rw(weft_op *op, int fd, enum wf_op_kind kind, void *buf, size_t len,
 		    int64_t offset, int flags, const char *where)
 {
-	int rc = prepare(op, fd, kind, where);
+	int rc = prepare(op, fd, kind, offset >= 0, where);
 
 	if (rc < 0)
 		return rc;
-	op->u_.rw_.buf = buf;
-	op->u_.rw_.len = len < WF_LEN_MAX ? len : WF_LEN_MAX;
-	op->u_.rw_.offset = offset;
-	op->u_.rw_.flags = flags;
+	wf_op_fill_rw(op, buf, len, offset, flags);
 	return go(op);
 }
 
@@ -96,7 +90,7 @@ static int start_vector(weft_op *op, int fd, enum wf_op_kind kind, const struct 
 
 	if (offset < -1 || count > IOV_MAX || (iov == NULL && count > 0))
 		return -EINVAL;
-	rc = prepare(op, fd, kind, where);
+	rc = prepare(op, fd, kind, offset >= 0, where);
 	if (rc < 0)
 		return rc;
 	op->u_.iov_.iov = iov;
@@ -130,7 +124,7 @@ int weft_op_send_at(weft_op *op, int fd, const void *buf, size_t len, int flags,
 static int start_message(weft_op *op, int fd, enum wf_op_kind kind, struct msghdr *msg, int flags,
 			 const char *where)
 {
-	int rc = msg != NULL ? prepare(op, fd, kind, where) : -EINVAL;
+	int rc = msg != NULL ? prepare(op, fd, kind, false, where) : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -151,7 +145,8 @@ int weft_op_sendmsg_at(weft_op *op, int fd, struct msghdr *msg, int flags, const
 
 int weft_op_accept_at(weft_op *op, int fd, struct sockaddr *addr, socklen_t *len, const char *where)
 {
-	int rc = (addr == NULL) == (len == NULL) ? prepare(op, fd, WF_OP_ACCEPT, where) : -EINVAL;
+	int rc = (addr == NULL) == (len == NULL) ? prepare(op, fd, WF_OP_ACCEPT, false, where)
+						 : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -163,7 +158,7 @@ int weft_op_accept_at(weft_op *op, int fd, struct sockaddr *addr, socklen_t *len
 int weft_op_connect_at(weft_op *op, int fd, const struct sockaddr *addr, socklen_t len,
 		       const char *where)
 {
-	int rc = addr != NULL ? prepare(op, fd, WF_OP_CONNECT, where) : -EINVAL;
+	int rc = addr != NULL ? prepare(op, fd, WF_OP_CONNECT, false, where) : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -175,7 +170,7 @@ int weft_op_connect_at(weft_op *op, int fd, const struct sockaddr *addr, socklen
 int weft_op_open_at(weft_op *op, int dir, const char *path, int flags, unsigned mode,
 		    const char *where)
 {
-	int rc = path != NULL ? prepare(op, -1, WF_OP_OPEN, where) : -EINVAL;
+	int rc = path != NULL ? prepare(op, -1, WF_OP_OPEN, true, where) : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -188,7 +183,7 @@ int weft_op_open_at(weft_op *op, int dir, const char *path, int flags, unsigned 
 
 int weft_op_fsync_at(weft_op *op, int fd, bool data_only, const char *where)
 {
-	int rc = prepare(op, fd, WF_OP_FSYNC, where);
+	int rc = prepare(op, fd, WF_OP_FSYNC, true, where);
 
 	if (rc < 0)
 		return rc;
@@ -198,14 +193,14 @@ int weft_op_fsync_at(weft_op *op, int fd, bool data_only, const char *where)
 
 int weft_op_close_at(weft_op *op, int fd, const char *where)
 {
-	int rc = prepare(op, fd, WF_OP_CLOSE, where);
+	int rc = prepare(op, fd, WF_OP_CLOSE, false, where);
 
 	return rc < 0 ? rc : go(op);
 }
 
 int weft_op_poll_at(weft_op *op, int fd, int events, const char *where)
 {
-	int rc = prepare(op, fd, WF_OP_AWAIT, where);
+	int rc = prepare(op, fd, WF_OP_AWAIT, true, where);
 
 	if (rc < 0)
 		return rc;
@@ -215,7 +210,7 @@ int weft_op_poll_at(weft_op *op, int fd, int events, const char *where)
 
 int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, size_t len, const char *where)
 {
-	int rc = offset >= 0 ? prepare(op, fd, WF_OP_SENDFILE, where) : -EINVAL;
+	int rc = offset >= 0 ? prepare(op, fd, WF_OP_SENDFILE, false, where) : -EINVAL;
 
 	if (rc < 0)
 		return rc;
@@ -224,4 +219,34 @@ int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, size_t len,
 	op->u_.file_.len = len;
 	op->u_.file_.warm = 0;
 	return go(op);
+}
+
+/* For threads, which know that all is in order. */
+
+void wf_later_read(weft_op *op, int fd, void *buf, size_t len, int64_t offset)
+{
+	wf_op_fill(op, fd, WF_OP_READ, offset >= 0);
+	wf_op_fill_rw(op, buf, len, offset, 0);
+	wf_op_submit(op);
+}
+
+void wf_later_write(weft_op *op, int fd, const void *buf, size_t len, int64_t offset)
+{
+	wf_op_fill(op, fd, WF_OP_WRITE, offset >= 0);
+	wf_op_fill_rw(op, (void *)(uintptr_t)buf, len, offset, 0);
+	wf_op_submit(op);
+}
+
+void wf_later_recv(weft_op *op, int fd, void *buf, size_t len, int flags)
+{
+	wf_op_fill(op, fd, WF_OP_RECV, false);
+	wf_op_fill_rw(op, buf, len, -1, flags);
+	wf_op_submit(op);
+}
+
+void wf_later_send(weft_op *op, int fd, const void *buf, size_t len, int flags)
+{
+	wf_op_fill(op, fd, WF_OP_SEND, false);
+	wf_op_fill_rw(op, (void *)(uintptr_t)buf, len, -1, flags);
+	wf_op_submit(op);
 }

@@ -4,24 +4,6 @@
 
 #include "io/backend.h"
 
-static bool is_loose(const weft_op *op)
-{
-	switch ((enum wf_op_kind)op->kind_) {
-	case WF_OP_READ:
-	case WF_OP_WRITE:
-		return op->u_.rw_.offset >= 0;
-	case WF_OP_READV:
-	case WF_OP_WRITEV:
-		return op->u_.iov_.offset >= 0;
-	case WF_OP_OPEN:
-	case WF_OP_FSYNC:
-	case WF_OP_AWAIT:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* io_uring ignores the offset on what has no position; pread(2) does not. */
 static int check_offset(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock)
 {
@@ -57,7 +39,7 @@ static void list(struct wf_dir *dir, weft_op *op)
 	if (WF_UNLIKELY(dir->tail != NULL))
 		dir->tail->next_ = op;
 	else
-		dir->head = op;
+		__atomic_store_n(&dir->head, op, __ATOMIC_RELAXED);
 	dir->tail = op;
 }
 
@@ -65,10 +47,20 @@ static int close_begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_
 {
 	wf_op_live(op);
 	wf_op_end_all(f, -ECANCELED, after);
-	f->closing = true;
+	wf_fd_set_closing(f, true);
 	f->closer = op;
 	wf_op_close_if_quiet(f, after);
 	return 0;
+}
+
+/* Whether nothing stands against op but others of its direction, which we know. */
+static inline bool usual(const struct wf_fd *f, const weft_op *op, const struct wf_dir *dir)
+	WF_REQUIRES(f->lock)
+{
+	const unsigned special = 1u << WF_OP_CONNECT | 1u << WF_OP_CLOSE;
+
+	return !f->closing && f->kind != WF_KIND_UNKNOWN && !(op->flags_ & WF_OP_LOOSE) &&
+	       !(special >> op->kind_ & 1) && (f->sure || dir->head == NULL);
 }
 
 /* Whether op would have to wait for something that may be of another life. A new
@@ -79,41 +71,58 @@ static bool suspicious(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->
 	       (f->dir[wf_op_dir(op)].head != NULL || op->kind_ == WF_OP_CONNECT);
 }
 
-static int list_and_begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
+/* What stands against an operation, if anything. */
+static WF_NOINLINE int look_closer(struct wf_fd *f, weft_op *op, struct wf_after *after)
+	WF_REQUIRES(f->lock)
 {
-	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
-	bool loose;
 	int err = 0;
 
-	if (WF_UNLIKELY(f->closing))
+	if (f->closing)
 		return -EBADF;
-	if (WF_UNLIKELY(suspicious(f, op)) && wf_fd_changed(f)) {
+	if (suspicious(f, op) && wf_fd_changed(f)) {
 		wf_op_end_all(f, -EBADF, after);
 		wf_fd_forget(f);
 	}
-	if (WF_UNLIKELY(f->kind == WF_KIND_UNKNOWN) && f->fd >= 0)
+	if (f->kind == WF_KIND_UNKNOWN && f->fd >= 0)
 		err = wf_fd_learn(f);
-	loose = is_loose(op);
-	if (WF_UNLIKELY(loose) && err == 0)
+	if (op->flags_ & WF_OP_LOOSE && err == 0)
 		err = check_offset(f, op);
-	if (WF_UNLIKELY(err < 0))
-		return err;
-	f->sure |= op->kind_ == WF_OP_CONNECT;
+	f->sure |= err == 0 && op->kind_ == WF_OP_CONNECT;
+	return err;
+}
+
+static inline int list_and_begin(struct wf_fd *f, weft_op *op, struct wf_after *after)
+	WF_REQUIRES(f->lock)
+{
+	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
+
+	if (WF_UNLIKELY(!usual(f, op, dir))) {
+		int err = look_closer(f, op, after);
+
+		if (err < 0)
+			return err;
+	}
 	choose_worker(f, op);
 	wf_op_set_state(op, WF_OP_GOING);
 	if (WF_UNLIKELY(op->kind_ == WF_OP_CLOSE))
 		return close_begin(f, op, after);
-	if (WF_UNLIKELY(loose)) {
+	if (op->flags_ & WF_OP_LOOSE)
 		wf_op_list_loose(f, op);
-		wf_io->begin(f, op, after);
-		return 0;
-	}
-	list(dir, op);
-	if (WF_LIKELY(dir->head == op))
+	else
+		list(dir, op);
+	if (op->flags_ & WF_OP_LOOSE || WF_LIKELY(dir->head == op))
 		wf_io->begin(f, op, after);
 	else
 		wf_op_live(op);
 	return 0;
+}
+
+static WF_COLD void refuse(weft_op *op, int err)
+{
+	struct wf_worker *w = wf_worker_self();
+
+	op->hint_ = (uint16_t)(w != NULL ? wf_worker_id(w) : wf_next_home());
+	wf_op_refuse(op, err);
 }
 
 void wf_op_submit(weft_op *op)
@@ -131,11 +140,7 @@ void wf_op_submit(weft_op *op)
 		err = list_and_begin(f, op, &after);
 		wf_lock_give(&f->lock);
 	}
-	if (WF_UNLIKELY(err < 0)) {
-		struct wf_worker *w = wf_worker_self();
-
-		op->hint_ = (uint16_t)(w != NULL ? wf_worker_id(w) : wf_next_home());
-		wf_op_refuse(op, err);
-	}
+	if (WF_UNLIKELY(err < 0))
+		refuse(op, err);
 	wf_after(&after);
 }

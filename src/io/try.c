@@ -10,14 +10,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/fault.h"
-#include "io/kernel.h"
-#include "io/op.h"
-
-static bool is_socket(enum wf_kind kind)
-{
-	return kind == WF_KIND_TCP || kind == WF_KIND_SOCKET;
-}
+#include "io/try.h"
 
 bool wf_nonblocking(int fd)
 {
@@ -34,12 +27,6 @@ static bool ready_now(int fd, short events)
 }
 
 /* Sockets */
-
-/* A short read of TCP leaves nothing behind, unless it only peeked. */
-static bool left_some(enum wf_kind kind, int64_t n, size_t asked, int flags)
-{
-	return kind != WF_KIND_TCP || n <= 0 || (size_t)n >= asked || flags & MSG_PEEK;
-}
 
 /* Whether MSG_WAITALL means anything: a datagram is whole in any case. */
 static WF_NOINLINE bool waits_for_all(const weft_op *op, enum wf_kind kind)
@@ -61,7 +48,7 @@ static bool wants_all(const weft_op *op, enum wf_kind kind)
 
 /* MSG_WAITALL goes on until the kernel itself says to wait: a short transfer does
  * not prove that it will tell when there is more. */
-static struct wf_tried try_recv(weft_op *op, enum wf_kind kind)
+static struct wf_tried try_recv_all(weft_op *op, enum wf_kind kind)
 {
 	int flags = op->u_.rw_.flags;
 	bool all = wants_all(op, kind), more;
@@ -72,8 +59,8 @@ static struct wf_tried try_recv(weft_op *op, enum wf_kind kind)
 		char *buf = (char *)op->u_.rw_.buf + op->done_;
 
 		n = wf_recv(op->fd, buf, len, flags | MSG_DONTWAIT);
-		more = left_some(kind, n, len, flags);
-		if (WF_LIKELY(!all) || n < 0)
+		more = wf_read_left_some(op->record_, kind, n, len, flags);
+		if (!all || n < 0)
 			return (struct wf_tried){ n, more };
 		op->done_ += (size_t)n;
 	} while (n > 0 && op->done_ < op->u_.rw_.len);
@@ -250,37 +237,23 @@ static int64_t try_when_ready(int fd, struct span *s)
 	return transfer(fd, s, 0);
 }
 
-/* A good deal cheaper than the calls that take flags. */
-static int64_t transfer_plain(const weft_op *op)
-{
-	if (op->kind_ == WF_OP_WRITE)
-		return wf_write(op->fd, op->u_.rw_.buf, op->u_.rw_.len);
-	return wf_read(op->fd, op->u_.rw_.buf, op->u_.rw_.len);
-}
-
-static struct wf_tried try_nowait(const weft_op *op, const struct wf_fd *f)
-{
-	struct wf_tried t = { transfer_plain(op), true };
-
-	t.more = t.n <= 0 || (size_t)t.n >= op->u_.rw_.len || op->kind_ == WF_OP_WRITE || !f->pipe;
-	return t;
-}
-
 static struct wf_tried try_other(const weft_op *op)
 {
 	const struct wf_fd *f = op->record_;
 	struct span s;
 	struct wf_tried t = { .more = true };
 
-	if (op->kind_ <= WF_OP_WRITE && __atomic_load_n(&f->nowait, __ATOMIC_RELAXED))
-		return try_nowait(op, f);
+	/* A good deal cheaper than the calls that take flags. */
+	if (op->kind_ == WF_OP_WRITE && __atomic_load_n(&f->nowait, __ATOMIC_RELAXED)) {
+		t.n = wf_write(op->fd, op->u_.rw_.buf, op->u_.rw_.len);
+		return t;
+	}
 	s = span_of(op);
 	t.n = transfer(op->fd, &s, RWF_NOWAIT);
-
 	if (t.n == -EOPNOTSUPP)
 		t.n = try_when_ready(op->fd, &s);
-	else
-		t.more = t.n <= 0 || (size_t)t.n >= s.len || s.write || !f->pipe;
+	else if (!s.write)
+		t.more = wf_read_left_some(f, WF_KIND_OTHER, t.n, s.len, 0);
 	return t;
 }
 
@@ -322,25 +295,27 @@ static int64_t try_kind(weft_op *op, enum wf_kind kind)
 
 static bool is_recv(const weft_op *op, enum wf_kind kind)
 {
-	return op->kind_ == WF_OP_RECV || (op->kind_ == WF_OP_READ && is_socket(kind));
+	return op->kind_ == WF_OP_RECV || (op->kind_ == WF_OP_READ && wf_is_socket(kind));
 }
 
 /* Neither a file nor a socket: pipes, terminals and the like. */
 static bool is_other(const weft_op *op, enum wf_kind kind)
 {
-	return op->kind_ <= WF_OP_WRITEV && kind != WF_KIND_FILE && !is_socket(kind);
+	return op->kind_ <= WF_OP_WRITEV && kind != WF_KIND_FILE && !wf_is_socket(kind);
 }
 
 struct wf_tried wf_try(weft_op *op, enum wf_kind kind)
 {
 	struct wf_tried t = { .more = true };
 
+	if (wf_try_simple(op, op->record_, kind))
+		return wf_try_read(op, op->record_, kind);
 	do {
 		t.n = WF_FAULT(ENOBUFS);
 		if (t.n < 0 && op->kind_ != WF_OP_CLOSE)
 			return t;
 		if (is_recv(op, kind))
-			t = try_recv(op, kind);
+			t = try_recv_all(op, kind);
 		else if (is_other(op, kind))
 			t = try_other(op);
 		else

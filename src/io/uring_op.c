@@ -90,7 +90,7 @@ static void end(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags, struct 
 	if (n == -ECANCELED && op->kind_ == WF_OP_CLOSE)
 		n = wf_result(close(op->fd)); /* the runtime stops, and nobody else will */
 	if (in_line && op->how_ != WF_HOW_PLAIN)
-		f->dir[d].ready = flags & IORING_CQE_F_SOCK_NONEMPTY;
+		wf_dir_set_ready(&f->dir[d], flags & IORING_CQE_F_SOCK_NONEMPTY);
 	wf_op_finish(f, op, n, after);
 	if (in_line)
 		begin_next(f, d, after);

@@ -87,14 +87,18 @@ static unsigned event_level(const weft_event *ev)
 
 /* Wakes a thief when worker `t` has more than it can run at once; `busy`: any
  * color is more, as t runs something else. */
-static void share_surplus(struct wf_sched *s, struct wf_worker *t, bool busy)
+static WF_NOINLINE void wake_for_surplus(struct wf_sched *s, struct wf_worker *t, bool busy)
 {
-	if (WF_LOAD(&s->idle) == 0 || WF_LOAD(&s->searching) != 0)
-		return;
 	if (WF_LOAD(&t->queue.colors) < (busy ? 1u : 2u))
 		return;
 	if (wf_policy_worth_waking(&s->policy, WF_LOAD(&t->queue.steal_time)))
 		wf_sched_wake_thief(t);
+}
+
+static inline void share_surplus(struct wf_sched *s, struct wf_worker *t, bool busy)
+{
+	if (WF_LOAD(&s->idle) != 0 && WF_LOAD(&s->searching) == 0)
+		wake_for_surplus(s, t, busy);
 }
 
 /* Queues an active color that nobody owns, at worker `t` or where it is pinned. */
@@ -119,15 +123,19 @@ static void enqueue(struct wf_sched *s, struct wf_worker *self, struct wf_worker
 static void requeue_better(struct wf_sched *s, struct wf_color *c, const weft_event *ev)
 {
 	struct wf_runq *q = atomic_load_explicit(&c->place.at, memory_order_acquire);
-	uint64_t left = time_left(c);
-	unsigned worth = wf_policy_worth(&s->policy, left);
-	unsigned level = event_level(ev);
+	unsigned worth, level;
+	uint64_t left;
 
+	if (q == NULL)
+		return;
+	left = time_left(c);
+	worth = wf_policy_worth(&s->policy, left);
+	level = event_level(ev);
 	/* Only a higher priority counts: a CPU event does not take a color past
 	 * others that came before. */
 	if (level / 2 <= WF_LOAD(&c->place.level_at) / 2)
 		level = 0;
-	if (q == NULL || (worth == WF_LOAD(&c->place.worth) && level == 0))
+	if (worth == WF_LOAD(&c->place.worth) && level == 0)
 		return;
 	wf_lock_take(&q->lock);
 	if (WF_LOAD(&c->place.at) == q)
@@ -137,7 +145,7 @@ static void requeue_better(struct wf_sched *s, struct wf_color *c, const weft_ev
 
 /* What the estimate says of an event: its handler's time, or for a handler
  * never seen, just worth a steal, so that the first thief finds out. */
-static uint32_t estimate(const struct wf_policy *p, weft_fn *fn)
+static inline uint32_t estimate(const struct wf_policy *p, weft_fn *fn)
 {
 	struct wf_handler *h = wf_handler_find(fn);
 	uint64_t ticks = h ? wf_handler_ticks(h) : 0;
@@ -175,7 +183,7 @@ static bool mark(weft_event *ev, enum wf_source from, const char *where)
 }
 
 /* The caller owns the color, or made it active and has not queued it yet. */
-static void append_local(struct wf_color *c, weft_event *ev)
+static inline void append_local(struct wf_color *c, weft_event *ev)
 {
 	append(&c->local, ev);
 	WF_ADD_OWN(&c->local_count, 1u);

@@ -40,18 +40,12 @@ static void cancel(struct wf_wait *wait)
 void wf_call_init(struct wf_call *c, const char *what, int fd)
 {
 	c->wait = (struct wf_wait){ .what = what, .on = (uintptr_t)fd, .cancel = cancel };
-	memset(&c->op, 0, sizeof c->op);
+	wf_op_fresh(&c->op);
 	wf_call_event(&c->op.event);
 	c->where = c->op.event.where_;
 }
 
-/* An operation that nobody here cancelled ended because its descriptor was closed. */
 int64_t wf_call_end(struct wf_call *c, int rc, uint64_t deadline)
 {
-	if (rc < 0)
-		return rc;
-	wf_wait(&c->wait, deadline);
-	if (c->op.result != -ECANCELED)
-		return c->op.result;
-	return c->wait.error < 0 ? c->wait.error : -EBADF;
+	return rc < 0 ? rc : wf_call_wait(c, deadline);
 }

@@ -45,12 +45,12 @@ static void stop(void)
 	wf_stacks_fini(&wf_thread_stacks);
 }
 
-static int open(struct wf_worker *w)
+static int open_worker(struct wf_worker *w)
 {
 	return wf_overflow_open(&wf_worker_flow(w)->alternate);
 }
 
-static void close(struct wf_worker *w)
+static void close_worker(struct wf_worker *w)
 {
 	struct wf_flow *flow = wf_worker_flow(w);
 
@@ -68,8 +68,8 @@ static int first(int (*fn)(void *arg), void *arg, const char *where)
 const struct wf_flow_table wf_flows = {
 	.start = start,
 	.stop = stop,
-	.open = open,
-	.close = close,
+	.open = open_worker,
+	.close = close_worker,
 	.forked = wf_threads_forked,
 	.first = first,
 	.deadlocked = wf_threads_deadlocked,

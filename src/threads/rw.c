@@ -16,14 +16,12 @@ static WF_NOINLINE ssize_t read_waiting(int fd, void *buf, size_t len, int64_t o
 {
 	struct wf_call c;
 
+	int64_t n;
+
 	wf_call_init(&c, "read", fd);
-	if (offset >= 0)
-		return (ssize_t)wf_call_end(&c,
-					    weft_op_pread_at(&c.op, fd, buf, len, offset, c.where),
-					    deadline);
-	return was_read(fd,
-			wf_call_end(&c, weft_op_read_at(&c.op, fd, buf, len, c.where), deadline),
-			len);
+	wf_later_read(&c.op, fd, buf, len, offset);
+	n = wf_call_wait(&c, deadline);
+	return offset >= 0 ? (ssize_t)n : was_read(fd, n, len);
 }
 
 static inline ssize_t do_read(int fd, void *buf, size_t len, uint64_t deadline)
@@ -60,14 +58,10 @@ static WF_NOINLINE ssize_t write_waiting(int fd, const void *buf, size_t len, in
 					 uint64_t deadline)
 {
 	struct wf_call c;
-	int rc;
 
 	wf_call_init(&c, "write", fd);
-	if (offset >= 0)
-		rc = weft_op_pwrite_at(&c.op, fd, buf, len, offset, c.where);
-	else
-		rc = weft_op_write_at(&c.op, fd, buf, len, c.where);
-	return (ssize_t)wf_call_end(&c, rc, deadline);
+	wf_later_write(&c.op, fd, buf, len, offset);
+	return (ssize_t)wf_call_wait(&c, deadline);
 }
 
 static inline ssize_t do_write(int fd, const void *buf, size_t len, int64_t offset,

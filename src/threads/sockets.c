@@ -12,8 +12,8 @@ static ssize_t do_recv(int fd, void *buf, size_t len, int flags, uint64_t deadli
 	if (n != WF_NOW_WAIT)
 		return (ssize_t)wf_answered(n);
 	wf_call_init(&c, "recv", fd);
-	return (ssize_t)wf_call_end(&c, weft_op_recv_at(&c.op, fd, buf, len, flags, c.where),
-				    deadline);
+	wf_later_recv(&c.op, fd, buf, len, flags);
+	return (ssize_t)wf_call_wait(&c, deadline);
 }
 
 ssize_t weft_recv_until(int fd, void *buf, size_t len, int flags, uint64_t deadline)
@@ -31,8 +31,8 @@ static ssize_t do_send(int fd, const void *buf, size_t len, int flags, uint64_t 
 	if (n != WF_NOW_WAIT)
 		return (ssize_t)wf_answered(n);
 	wf_call_init(&c, "send", fd);
-	return (ssize_t)wf_call_end(&c, weft_op_send_at(&c.op, fd, buf, len, flags, c.where),
-				    deadline);
+	wf_later_send(&c.op, fd, buf, len, flags);
+	return (ssize_t)wf_call_wait(&c, deadline);
 }
 
 ssize_t weft_send_until(int fd, const void *buf, size_t len, int flags, uint64_t deadline)
