@@ -533,13 +533,25 @@ static void pass_on_search(struct wf_worker *w)
 		wf_sched_wake_thief(w);
 }
 
+static inline bool next(struct wf_worker *w)
+{
+	return WF_LOAD(&w->queue.colors) != 0 && wf_sched_next(w);
+}
+
+/* A look at the kernel also goes before a theft, or one that lives by theft would
+ * never have one. */
 static bool find_work(struct wf_worker *w)
 {
-	if (wf_sched_next(w))
+	if (next(w))
 		return true;
 	run_timers(w);
 	serve_stuck(w);
-	return wf_sched_next(w) || (!WF_LOAD(&w->resting) && wf_sched_steal(w));
+	if (next(w))
+		return true;
+	if (WF_LOAD(&w->sched->started) == 1 || WF_LOAD(&w->resting))
+		return false;
+	poll_if_due(w);
+	return next(w) || wf_sched_steal(w);
 }
 
 static void loop(struct wf_worker *w)
@@ -555,7 +567,8 @@ static void loop(struct wf_worker *w)
 		}
 		pass_on_search(w);
 		turn(w);
-		poll_if_due(w);
+		if (WF_LOAD(&w->queue.colors) != 0)
+			poll_if_due(w);
 	}
 	stop_searching(w);
 }
