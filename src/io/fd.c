@@ -23,7 +23,7 @@ static struct wf_fd *nones;
 
 static struct wf_fd *new_records(int first, int count, int step)
 {
-	struct wf_fd *chunk = wf_new_array((size_t)count, sizeof *chunk);
+	struct wf_fd *chunk = wf_new_aligned((size_t)count * sizeof *chunk);
 
 	for (int i = 0; chunk != NULL && i < count; i++) {
 		wf_lock_init(&chunk[i].lock, WF_RANK_FD);

@@ -38,7 +38,8 @@ struct wf_dir {
 	uint8_t ready;
 };
 
-struct wf_fd {
+/* The first line of the cache has what reading needs, the next what writing does. */
+struct __attribute__((aligned(64))) wf_fd {
 	struct wf_lock lock;
 	int fd;
 	uint8_t kind;      /* enum wf_kind; also read without the lock */
@@ -57,15 +58,15 @@ struct wf_fd {
 	uint8_t cached;    /* a file that is not direct; also read without the lock */
 	uint8_t away;      /* epoll: starts in a row from workers that are not home */
 	uint16_t home;     /* the worker that this descriptor belongs to */
-	uint64_t identity; /* of the file, or 0: not known */
 	uint32_t life;     /* changes when the number means another descriptor */
 	uint32_t busy;     /* busy operations of this life */
 	struct wf_dir dir[WF_DIRS];
 	weft_op *loose;
-	weft_op *closer;                 /* the close operation that waits */
-	weft_op *giver;                  /* accepted or opened by it, and not yet given */
 	struct wf_watch *watch[WF_DIRS]; /* in force */
 	struct wf_watch *watches;        /* all that are not freed yet */
+	weft_op *closer;                 /* the close operation that waits */
+	weft_op *giver;                  /* accepted or opened by it, and not yet given */
+	uint64_t identity;               /* of the file, or 0: not known */
 	struct wf_job *jobs;             /* all that are not freed yet */
 };
 

@@ -132,6 +132,14 @@ static inline void deliver(weft_op *op)
 	bool live = op->flags_ & WF_OP_LIVE;
 	bool stopping = wf_stopping();
 
+	/* It will run soon: what it is about, and, if it is a thread, the end of its stack,
+	 * which is just below what it waits for. */
+	__builtin_prefetch(op->event.arg, 1);
+	__builtin_prefetch((char *)op->event.arg + 64, 1);
+	__builtin_prefetch((char *)op - 64, 1);
+	__builtin_prefetch((char *)op - 128, 1);
+	__builtin_prefetch((char *)op - 192, 1);
+
 	WF_PROBE2(op_done, op, op->result);
 	if (WF_UNLIKELY(wf_op_gives(op)) && op->result >= 0) {
 		if (stopping)
