@@ -167,14 +167,14 @@ static WF_COLD void offload(struct wf_fd *f, weft_op *op, struct wf_after *after
 }
 
 /* One try of a busy op, without the lock. */
-static WF_INLINE struct wf_tried attempt(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+static WF_INLINE struct wf_tried attempt(struct wf_fd *f, int d, weft_op *op) WF_REQUIRES(f->lock)
 {
 	enum wf_kind kind = f->kind;
 	struct wf_tried t;
 
 	wf_op_busy(f, op);
 	wf_lock_give(&f->lock);
-	t = WF_LIKELY(wf_try_simple(op, f, kind)) ? wf_try_read(op, f, kind) : wf_try(op, kind);
+	t = WF_LIKELY(wf_try_simple(op, f, kind)) ? wf_try_plain(op, f, kind, d) : wf_try(op, kind);
 	if (WF_UNLIKELY(wf_op_gives(op)) && t.n >= 0)
 		wf_give_received(op, (int)t.n, kind);
 	wf_lock_take(&f->lock);
@@ -203,7 +203,7 @@ static WF_INLINE void advance_head(struct wf_fd *f, int d, weft_op *op, struct w
 	bool stale;
 
 	wf_dir_set_ready(dir, false);
-	t = attempt(f, op);
+	t = attempt(f, d, op);
 	n = t.n;
 	stale = op->flags_ & WF_OP_STALE; /* then the direction is another life's */
 	if (d == WF_IN && !(op->flags_ & WF_OP_LIVE)) {
@@ -271,7 +271,7 @@ static void advance(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(
 static WF_NOINLINE void begin_loose(struct wf_fd *f, weft_op *op, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {
-	int64_t n = attempt(f, op).n;
+	int64_t n = attempt(f, wf_op_dir(op), op).n;
 
 	if (n == WF_TRY_OFFLOAD && op->flags_ & WF_OP_CANCEL && op->kind_ != WF_OP_CLOSE)
 		n = -ECANCELED;
@@ -328,6 +328,16 @@ static void await_edge(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->l
 	}
 }
 
+/* advance, in line for what is usual: there is but one operation, and one try ends it. */
+static WF_INLINE void advance_now(struct wf_fd *f, int d, weft_op *op, struct wf_after *after)
+	WF_REQUIRES(f->lock)
+{
+	if (WF_LIKELY(f->dir[d].ready))
+		advance_head(f, d, op, after);
+	if (WF_UNLIKELY(f->dir[d].head != NULL))
+		advance(f, d, after);
+}
+
 /* Whether the head of a direction has only to wait for an edge. */
 static inline bool just_waits(const struct wf_fd *f, int d, const weft_op *op) WF_REQUIRES(f->lock)
 {
@@ -343,10 +353,10 @@ static void begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUI
 		begin_await(f, op, after);
 	else if (op->flags_ & WF_OP_LOOSE)
 		begin_loose(f, op, after);
-	else if (WF_LIKELY(just_waits(f, d, op)))
+	else if (just_waits(f, d, op))
 		wf_op_live(op);
 	else
-		advance(f, d, after);
+		advance_now(f, d, op, after);
 }
 
 static void offloaded(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *after)
@@ -492,9 +502,8 @@ static WF_INLINE void edge_in(struct wf_fd *f, struct wf_after *after) WF_REQUIR
 		edge_for(f, WF_IN, after);
 		return;
 	}
-	advance_head(f, WF_IN, op, after);
-	if (WF_UNLIKELY(dir->head != NULL))
-		advance(f, WF_IN, after);
+	wf_dir_set_ready(dir, true);
+	advance_now(f, WF_IN, op, after);
 }
 
 static WF_INLINE void edge_out(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock)

@@ -239,21 +239,13 @@ static int64_t try_when_ready(int fd, struct span *s)
 
 static struct wf_tried try_other(const weft_op *op)
 {
-	const struct wf_fd *f = op->record_;
-	struct span s;
-	struct wf_tried t = { .more = true };
+	struct span s = span_of(op);
+	struct wf_tried t = { .n = transfer(op->fd, &s, RWF_NOWAIT), .more = true };
 
-	/* A good deal cheaper than the calls that take flags. */
-	if (op->kind_ == WF_OP_WRITE && __atomic_load_n(&f->nowait, __ATOMIC_RELAXED)) {
-		t.n = wf_write(op->fd, op->u_.rw_.buf, op->u_.rw_.len);
-		return t;
-	}
-	s = span_of(op);
-	t.n = transfer(op->fd, &s, RWF_NOWAIT);
 	if (t.n == -EOPNOTSUPP)
 		t.n = try_when_ready(op->fd, &s);
 	else if (!s.write)
-		t.more = wf_read_left_some(f, WF_KIND_OTHER, t.n, s.len, 0);
+		t.more = wf_read_left_some(op->record_, WF_KIND_OTHER, t.n, s.len, 0);
 	return t;
 }
 
@@ -309,7 +301,7 @@ struct wf_tried wf_try(weft_op *op, enum wf_kind kind)
 	struct wf_tried t = { .more = true };
 
 	if (wf_try_simple(op, op->record_, kind))
-		return wf_try_read(op, op->record_, kind);
+		return wf_try_plain(op, op->record_, kind, wf_op_dir(op));
 	do {
 		t.n = WF_FAULT(ENOBUFS);
 		if (t.n < 0 && op->kind_ != WF_OP_CLOSE)

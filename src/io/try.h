@@ -1,4 +1,4 @@
-/* try.h - the try that every request pays for, in line: reading what comes in pieces.
+/* try.h - the try that every request pays for, in line: streams, and what comes in pieces.
  *
  * Everything else is in try.c, which says what a try is.
  */
@@ -14,13 +14,16 @@ static inline bool wf_is_socket(enum wf_kind kind)
 	return kind == WF_KIND_TCP || kind == WF_KIND_SOCKET;
 }
 
-/* Whether wf_try_read may try it: one plain call that does not wait. */
+/* Whether wf_try_plain may try it: one plain call that does not wait. */
 static inline bool wf_try_simple(const weft_op *op, const struct wf_fd *f, enum wf_kind kind)
 {
-	if (op->kind_ == WF_OP_READ && kind == WF_KIND_OTHER)
-		return __atomic_load_n(&f->nowait, __ATOMIC_RELAXED);
-	return (op->kind_ == WF_OP_RECV || op->kind_ == WF_OP_READ) && wf_is_socket(kind) &&
-	       !(op->u_.rw_.flags & MSG_WAITALL);
+	const unsigned rw = 1u << WF_OP_READ | 1u << WF_OP_WRITE;
+	const unsigned stream = rw | 1u << WF_OP_RECV | 1u << WF_OP_SEND;
+
+	if (wf_is_socket(kind))
+		return stream >> op->kind_ & 1 && !(op->u_.rw_.flags & MSG_WAITALL);
+	return rw >> op->kind_ & 1 && kind == WF_KIND_OTHER && op->u_.rw_.offset < 0 &&
+	       __atomic_load_n(&f->nowait, __ATOMIC_RELAXED);
 }
 
 /* A short read leaves nothing behind, of TCP unless it only peeked, and of a pipe. */
@@ -31,8 +34,8 @@ static inline bool wf_read_left_some(const struct wf_fd *f, enum wf_kind kind, i
 	       !(kind == WF_KIND_TCP || (kind == WF_KIND_OTHER && f->pipe));
 }
 
-static inline struct wf_tried wf_try_read(const weft_op *op, const struct wf_fd *f,
-					  enum wf_kind kind)
+static inline struct wf_tried wf_try_plain(const weft_op *op, const struct wf_fd *f,
+					   enum wf_kind kind, int d)
 {
 	void *buf = op->u_.rw_.buf;
 	size_t len = op->u_.rw_.len;
@@ -43,10 +46,14 @@ static inline struct wf_tried wf_try_read(const weft_op *op, const struct wf_fd 
 		n = WF_FAULT(ENOBUFS);
 		if (n < 0)
 			break;
-		n = kind == WF_KIND_OTHER ? wf_read(op->fd, buf, len)
-					  : wf_recv(op->fd, buf, len, flags | MSG_DONTWAIT);
+		if (kind == WF_KIND_OTHER)
+			n = d == WF_IN ? wf_read(op->fd, buf, len) : wf_write(op->fd, buf, len);
+		else if (d == WF_IN)
+			n = wf_recv(op->fd, buf, len, flags | MSG_DONTWAIT);
+		else
+			n = wf_send(op->fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (WF_UNLIKELY(n == -EINTR));
-	return (struct wf_tried){ n, wf_read_left_some(f, kind, n, len, flags) };
+	return (struct wf_tried){ n, d == WF_OUT || wf_read_left_some(f, kind, n, len, flags) };
 }
 
 #endif
