@@ -107,7 +107,7 @@ void wf_op_close_now(weft_op *op, bool blocks)
 	struct wf_after after = { 0 };
 
 	if (!blocks) {
-		wf_op_refuse(op, close(op->fd) < 0 ? -errno : 0);
+		wf_op_tell(op, close(op->fd) < 0 ? -errno : 0);
 		return;
 	}
 	/* Of the life that is over: the number may come back before we hear. */

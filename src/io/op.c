@@ -153,7 +153,7 @@ static inline void deliver(weft_op *op)
 		wf_live_op_add(-1);
 }
 
-void wf_op_refuse(weft_op *op, int64_t result)
+void wf_op_tell(weft_op *op, int64_t result)
 {
 	op->result = result;
 	wf_op_set_state(op, WF_OP_DONE);

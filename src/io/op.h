@@ -128,8 +128,8 @@ static inline void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
 		wf_op_close_quiet(f, after);
 }
 
-/* Ends one that is in no list, or never will be. */
-void wf_op_refuse(weft_op *op, int64_t result);
+/* Ends one that is in no list, or never will be, and delivers it. */
+void wf_op_tell(weft_op *op, int64_t result);
 
 /* Delivers and closes. */
 void wf_after_do(struct wf_after *after);

@@ -3,8 +3,8 @@
 #include <limits.h>
 
 #include "base/report.h"
+#include "io/backend.h"
 #include "io/io.h"
-#include "io/op.h"
 #include "scheduler/scheduler.h"
 
 static bool under_way(const weft_op *op)
@@ -60,6 +60,48 @@ static int start_rw(weft_op *op, int fd, enum wf_op_kind kind, void *buf, size_t
 	return go(op);
 }
 
+/* Writing that nothing waits before, and that there is room for, needs no place in a
+ * list: it is done, if it can be, and its event posted. io_uring is given all at once
+ * later instead. */
+static inline int64_t write_at_once(const weft_op *op, enum wf_op_kind kind, const void *buf,
+				    size_t len, int flags)
+{
+	enum wf_now_how how = WF_NOW_ASK;
+	int64_t n;
+
+	if (wf_io == &wf_epoll && !(flags & (MSG_WAITALL | MSG_DONTWAIT)))
+		how = wf_now_how(op->fd, false);
+	if (how == WF_NOW_ASK || (kind == WF_OP_SEND && how != WF_NOW_SEND))
+		return WF_NOW_WAIT;
+	n = WF_FAULT(ENOBUFS);
+	if (n == 0)
+		n = how == WF_NOW_SEND
+			    ? wf_send(op->fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL)
+			    : wf_write(op->fd, buf, len);
+	return wf_now_answer(n);
+}
+
+static inline int start_write(weft_op *op, int fd, enum wf_op_kind kind, const void *buf,
+			      size_t len, int flags, const char *where)
+{
+	struct wf_worker *self = wf_worker_self();
+	int rc = prepare(op, fd, kind, false, where);
+	int64_t n;
+
+	if (rc < 0)
+		return rc;
+	if (WF_LIKELY(self != NULL && wf_worker_id(self) < wf_worker_count())) {
+		n = write_at_once(op, kind, buf, len, flags);
+		if (WF_LIKELY(n != WF_NOW_WAIT)) {
+			op->hint_ = (uint16_t)wf_worker_id(self);
+			wf_op_tell(op, n);
+			return 0;
+		}
+	}
+	wf_op_fill_rw(op, (void *)(uintptr_t)buf, len, -1, flags);
+	return go(op);
+}
+
 int weft_op_read_at(weft_op *op, int fd, void *buf, size_t len, const char *where)
 {
 	return start_rw(op, fd, WF_OP_READ, buf, len, -1, 0, where);
@@ -67,7 +109,7 @@ int weft_op_read_at(weft_op *op, int fd, void *buf, size_t len, const char *wher
 
 int weft_op_write_at(weft_op *op, int fd, const void *buf, size_t len, const char *where)
 {
-	return start_rw(op, fd, WF_OP_WRITE, (void *)(uintptr_t)buf, len, -1, 0, where);
+	return start_write(op, fd, WF_OP_WRITE, buf, len, 0, where);
 }
 
 int weft_op_pread_at(weft_op *op, int fd, void *buf, size_t len, int64_t offset, const char *where)
@@ -118,7 +160,7 @@ int weft_op_recv_at(weft_op *op, int fd, void *buf, size_t len, int flags, const
 
 int weft_op_send_at(weft_op *op, int fd, const void *buf, size_t len, int flags, const char *where)
 {
-	return start_rw(op, fd, WF_OP_SEND, (void *)(uintptr_t)buf, len, -1, flags, where);
+	return start_write(op, fd, WF_OP_SEND, buf, len, flags, where);
 }
 
 static int start_message(weft_op *op, int fd, enum wf_op_kind kind, struct msghdr *msg, int flags,

@@ -122,7 +122,7 @@ static WF_COLD void refuse(weft_op *op, int err)
 	struct wf_worker *w = wf_worker_self();
 
 	op->hint_ = (uint16_t)(w != NULL ? wf_worker_id(w) : wf_next_home());
-	wf_op_refuse(op, err);
+	wf_op_tell(op, err);
 }
 
 void wf_op_submit(weft_op *op)
