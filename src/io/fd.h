@@ -42,24 +42,24 @@ struct wf_dir {
 struct __attribute__((aligned(64))) wf_fd {
 	struct wf_lock lock;
 	int fd;
-	uint8_t kind;      /* enum wf_kind; also read without the lock */
-	bool registered;   /* epoll: in the instance of worker `home` */
-	bool fresh;        /* no operation yet: the first one spreads descriptors */
-	uint8_t closing;   /* will be closed when nothing is busy; as `kind` */
-	bool sure;         /* this life began by an operation of ours, so we know it */
-	uint8_t nowait;    /* keeps its O_NONBLOCK; also read without the lock */
-	bool level;        /* epoll: is told of as long as there is something to read */
-	uint8_t fickle;    /* epoll: how often that was given up */
-	bool doubtful;     /* epoll: a short read proves nothing (end of stream, urgent data) */
-	bool pipe;         /* a short read leaves nothing, as of TCP */
-	uint8_t misses;    /* useless tries to read; also how many hints to leave out */
-	uint8_t hints;     /* now.c: that were left out */
-	bool direct;       /* a file that no cache answers for: every read takes its time */
-	uint8_t cached;    /* a file that is not direct; also read without the lock */
-	uint8_t away;      /* epoll: starts in a row from workers that are not home */
-	uint16_t home;     /* the worker that this descriptor belongs to */
-	uint32_t life;     /* changes when the number means another descriptor */
-	uint32_t busy;     /* busy operations of this life */
+	uint8_t kind;    /* enum wf_kind; also read without the lock */
+	bool registered; /* epoll: in the instance of worker `home` */
+	bool fresh;      /* no operation yet: the first one spreads descriptors */
+	uint8_t closing; /* will be closed when nothing is busy; as `kind` */
+	bool sure;       /* this life began by an operation of ours, so we know it */
+	uint8_t nowait;  /* keeps its O_NONBLOCK; also read without the lock */
+	bool level;      /* epoll: is told of as long as there is something to read */
+	uint8_t fickle;  /* epoll: how often that was given up */
+	bool doubtful;   /* epoll: a short read proves nothing (end of stream, urgent data) */
+	bool pipe;       /* a short read leaves nothing, as of TCP */
+	uint8_t misses;  /* useless tries to read; also how many hints to leave out */
+	uint8_t hints;   /* now.c: that were left out */
+	bool direct;     /* a file that no cache answers for: every read takes its time */
+	uint8_t cached;  /* a file that is not direct; also read without the lock */
+	uint8_t away;    /* epoll: starts in a row from workers that are not home */
+	uint16_t home;   /* the worker that this descriptor belongs to */
+	uint32_t life;   /* changes when the number means another descriptor */
+	uint32_t busy;   /* busy operations of this life */
 	struct wf_dir dir[WF_DIRS];
 	weft_op *loose;
 	struct wf_watch *watch[WF_DIRS]; /* in force */

@@ -5,8 +5,8 @@
  * left its own addresses on the CPU's stack of them. The first time that the CPU
  * finds that it was wrong about an address of the kernel takes it 40 to 150 ns; about
  * one of ours, 5. So where that is so (it is measured), some of ours are put on top:
- * as many as there are returns, as a rule, before the next system call. Sanitizers
- * must see who writes to memory, so for them it is the library's function.
+ * as many as there are returns, as a rule, before the next system call. Sanitizers and
+ * analysers must see who writes to memory, so for them it is the library's function.
  */
 #ifndef WF_SYSCALL_H
 #define WF_SYSCALL_H
@@ -44,7 +44,7 @@ static inline int64_t wf_syscall_result(int64_t r)
 
 /* A system call, by its number and arguments: a count or -Exxx. `call` is the same by
  * the library. */
-#if defined(WF_ASAN) || defined(WF_TSAN)
+#if defined(WF_ASAN) || defined(WF_TSAN) || defined(__clang_analyzer__)
 #define WF_SYSCALL(call, number, a, b, c, d, e, f) wf_syscall_result(call)
 #else
 #define WF_SYSCALL(call, number, a, b, c, d, e, f) \

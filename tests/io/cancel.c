@@ -1,5 +1,6 @@
 /* cancel.c - cancelling is exact: it happened and says so, or it did not (X1). */
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include "io/sync.h"
@@ -373,7 +374,9 @@ TEST(no_connection_is_lost_between_cancels)
 		sem_wait(&end);
 	}
 	CHECK_EQ(a[0].accepted + a[1].accepted + a[2].accepted, n);
-	CHECK(a[0].cancelled + a[1].cancelled + a[2].cancelled > 0);
+	/* On a busy machine the canceller may only come now. */
+	while (a[0].cancelled + a[1].cancelled + a[2].cancelled == 0)
+		sched_yield();
 	over = true;
 	pthread_join(k.thread, NULL);
 	runtime_stop();
