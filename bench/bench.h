@@ -197,5 +197,12 @@ int bench_disk(void);
 int bench_parked(void);
 int bench_skynet(void);
 int bench_echo_threads(void);
+int bench_pingpong_shm(void);
+int bench_fanout_2pc(void);
+int bench_async_call(void);
+int bench_async_yield(void);
+int bench_finish(void);
+int bench_random_read(void);
+int bench_quote_server(void);
 
 #endif

@@ -2,7 +2,6 @@
 #include "client.h"
 
 #include <errno.h>
-#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -11,9 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Latencies by size: 32 buckets for each power of two nanoseconds. */
-#define FINE 32
-#define BUCKETS (64 * FINE)
+#include "histogram.h"
 
 struct conn {
 	int fd;
@@ -28,44 +25,33 @@ static struct {
 	struct conn *conns;
 	int epoll;
 	uint64_t answers;
-	uint64_t histogram[2][BUCKETS]; /* fast and slow */
+	struct histogram latency[2]; /* fast and slow */
 	char message[CLIENT_MESSAGE];
 	/* All pauses are equal, so the first to begin is the first to end. */
 	struct conn *pausing, **pausing_last;
 } t;
 
-static int bucket_of(uint64_t ns)
+/* Most ports of one address are soon taken, and the kernel then looks long for a free one. */
+static void choose_source(int fd)
 {
-	int power = ns < FINE ? 0 : 63 - __builtin_clzll(ns) - 5;
+	static uint32_t made;
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK + made++ / 4096),
+	};
+	int one = 1;
 
-	return power * FINE + (int)(ns >> power);
+	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+	(void)bind(fd, (struct sockaddr *)&a, sizeof a);
 }
 
-static double percentile(const uint64_t *histogram, double part)
-{
-	uint64_t sum = 0, all = 0;
-
-	for (int i = 0; i < BUCKETS; i++)
-		all += histogram[i];
-	for (int i = 0; i < BUCKETS && all > 0; i++) {
-		sum += histogram[i];
-		if ((double)sum >= part * (double)all) {
-			int power = i < 2 * FINE ? 0 : i / FINE - 1;
-
-			return (double)((uint64_t)(i - power * FINE) << power);
-		}
-	}
-	return NAN;
-}
-
-static int connect_one(int port)
+int client_connect(int port)
 {
 	struct sockaddr_in a = {
 		.sin_family = AF_INET,
 		.sin_port = htons((uint16_t)port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	/* Closed by a reset: thousands of ports must not wait for their end. */
 	struct linger reset = { .l_onoff = 1 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int one = 1;
@@ -74,6 +60,7 @@ static int connect_one(int port)
 		return bench_fail("socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	choose_source(fd);
 	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0)
 		return bench_fail("connect: %s", strerror(errno));
 	return fd;
@@ -138,7 +125,7 @@ static int receive(struct conn *c)
 	if (c->got < CLIENT_MESSAGE)
 		return 0;
 	t.answers++;
-	t.histogram[c->slow][bucket_of(bench_now() - c->sent_at)]++;
+	histogram_add(&t.latency[c->slow], bench_now() - c->sent_at);
 	return c->slow ? 0 : send_one(c);
 }
 
@@ -154,7 +141,7 @@ static int connect_all(const struct server *server, int count)
 		struct conn *c = &t.conns[i];
 		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
 
-		c->fd = connect_one(server->port);
+		c->fd = client_connect(server->port);
 		if (c->fd < 0)
 			return c->fd;
 		epoll_ctl(t.epoll, EPOLL_CTL_ADD, c->fd, &ev);
@@ -212,7 +199,7 @@ int client_run(const struct server *server, const struct client_load *load,
 		err = turn(bench_now() + (uint64_t)(load->warm_s * 1e9));
 	if (err < 0)
 		return err;
-	memset(t.histogram, 0, sizeof t.histogram);
+	memset(t.latency, 0, sizeof t.latency);
 	t.answers = 0;
 	cpu = bench_cpu_ns(server->pid);
 	start = bench_now();
@@ -224,9 +211,9 @@ int client_run(const struct server *server, const struct client_load *load,
 	if (t.answers == 0)
 		return bench_fail("the server answered nothing");
 	result->requests_per_s = (double)t.answers / seconds;
-	result->p50_us = percentile(t.histogram[0], 0.5) / 1e3;
-	result->p99_us = percentile(t.histogram[0], 0.99) / 1e3;
-	result->slow_p99_us = percentile(t.histogram[1], 0.99) / 1e3;
+	result->p50_us = histogram_percentile(&t.latency[0], 0.5) / 1e3;
+	result->p99_us = histogram_percentile(&t.latency[0], 0.99) / 1e3;
+	result->slow_p99_us = histogram_percentile(&t.latency[1], 0.99) / 1e3;
 	result->cpu_us = cpu / (double)t.answers / 1e3;
 	return 0;
 }

@@ -23,6 +23,10 @@ struct client_result {
 	double cpu_us;      /* of the server, a request */
 };
 
+/* Makes a connection to a port of the loopback; it is closed by a reset, as thousands of
+ * ports must not wait for their end. Returns the descriptor or -Exxx. */
+int client_connect(int port);
+
 /* Loads the server for a while, from the calling thread. Returns 0 or -Exxx. */
 int client_run(const struct server *server, const struct client_load *load,
 	       struct client_result *result);

@@ -176,21 +176,5 @@ static const struct bench_plan plan = {
 
 int bench_disk(void)
 {
-	int err = disk_file_make();
-
-	bench_begin(&plan);
-	if (err < 0) {
-		char why[128];
-
-		snprintf(why, sizeof why, "no file for it in TMPDIR: %s", strerror(-err));
-		bench_add_missing("all", "weft", why);
-	}
-	for (int g = 0; g < GROUPS && err == 0; g++)
-		add_group(g);
-	bench_run();
-	for (int g = 0; g < GROUPS && err == 0; g++)
-		derive(g);
-	close(disk_file.direct);
-	close(disk_file.cached);
-	return bench_end();
+	return disk_bench(&plan, GROUPS, add_group, derive);
 }

@@ -1,4 +1,4 @@
-/* disk.h - Capriccio's figures 3 and 4: random reads of 4 KB by many threads. */
+/* disk.h - random reads of 4 KB, many at a time: Capriccio's figures 3 and 4, AC's 11. */
 #ifndef BENCH_DISK_H
 #define BENCH_DISK_H
 
@@ -20,9 +20,6 @@ struct disk_file {
 };
 extern struct disk_file disk_file;
 
-/* Makes the file, in TMPDIR or /var/tmp; it has no name and ends with the process.
- * Returns 0, or why not. */
-int disk_file_make(void);
 /* Has the kernel read what is read by the page cache. */
 void disk_file_warm(void);
 
@@ -38,6 +35,11 @@ static inline int64_t disk_random(const struct disk_work *work, uint64_t *seed)
 
 /* Thousands of reads a second, CPU microseconds a read. */
 void disk_values(double *values, double reads, double ns, double cpu_ns);
+
+/* Runs a bench of the file: `add` adds the rows of a group, `derive` computes from them.
+ * Returns how many rows failed. */
+int disk_bench(const struct bench_plan *plan, int groups, void (*add)(int g),
+	       void (*derive)(int g));
 
 /* Measurements of the peers; the argument is a struct disk_work. */
 int disk_pread(const void *work, double *values);

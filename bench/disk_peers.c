@@ -30,7 +30,8 @@ static int write_blocks(int fd)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-int disk_file_make(void)
+/* In TMPDIR or /var/tmp; it has no name and ends with the process. */
+static int make_file(void)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[512];
@@ -56,6 +57,27 @@ void disk_file_warm(void)
 	for (int64_t at = 0; at < (int64_t)DISK_BLOCKS_CACHED * DISK_BLOCK; at += sizeof chunk)
 		if (pread(disk_file.cached, chunk, sizeof chunk, at) < 0)
 			return;
+}
+
+int disk_bench(const struct bench_plan *plan, int groups, void (*add)(int g), void (*derive)(int g))
+{
+	int err = make_file();
+
+	bench_begin(plan);
+	if (err < 0) {
+		char why[128];
+
+		snprintf(why, sizeof why, "no file for it in TMPDIR: %s", strerror(-err));
+		bench_add_missing("all", "weft", why);
+	}
+	for (int g = 0; g < groups && err == 0; g++)
+		add(g);
+	bench_run();
+	for (int g = 0; g < groups && err == 0; g++)
+		derive(g);
+	close(disk_file.direct);
+	close(disk_file.cached);
+	return bench_end();
 }
 
 void disk_values(double *values, double reads, double ns, double cpu_ns)

@@ -45,6 +45,19 @@ static const struct {
 	{ "skynet", bench_skynet, false, "a tree of 1,111,111 threads" },
 	{ "echo-threads", bench_echo_threads, true,
 	  "a thread-per-connection echo server with 20,000 connections, half of them slow" },
+	{ "pingpong-shm", bench_pingpong_shm, false,
+	  "round trips between two processes over shared memory (AC, section 5.1)" },
+	{ "fanout-2pc", bench_fanout_2pc, false,
+	  "two-phase commit with 1 to 16 other processes (AC, figure 10)" },
+	{ "async-call", bench_async_call, false,
+	  "the cost of an async call that does not wait (AC, section 5.1)" },
+	{ "async-yield", bench_async_yield, false,
+	  "the cost of an async call that waits (AC, section 5.1)" },
+	{ "finish", bench_finish, false, "the cost of a finish block (AC, section 5.1)" },
+	{ "random-read", bench_random_read, true,
+	  "random reads, many under way at a time (AC, figure 11)" },
+	{ "quote-server", bench_quote_server, true,
+	  "a message a second to each of 20,000 clients (AC, figure 12)" },
 };
 
 static const char usage[] =

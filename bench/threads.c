@@ -40,29 +40,37 @@ static int read_numbers(FILE *f, double *values)
 	if (fgets(line, sizeof line, f) == NULL)
 		return bench_fail("it printed nothing");
 	while (n < BENCH_METRICS) {
-		values[n] = strtod(at, &end);
+		double value = strtod(at, &end);
+
 		if (end == at)
 			break;
 		at = end;
-		n++;
+		values[n++] = value;
 	}
 	line[strcspn(line, "\n")] = '\0';
 	return n > 0 ? 0 : bench_fail("it printed '%s'", line);
+}
+
+void program_exec(const char *name, const char *const *words)
+{
+	char path[600];
+	const char *args[16] = { path };
+
+	program_path(name, path, sizeof path);
+	for (int i = 0; words[i] != NULL && i + 2 < BENCH_COUNT(args); i++)
+		args[i + 1] = words[i];
+	execv(path, (char *const *)args);
+	_exit(127);
 }
 
 /* A pipe from a child that was started by hand: popen would leave it in the shell's
  * care, and its CPU time would count as somebody else's. */
 int program_run(const char *name, double *values, const char *const *words)
 {
-	char path[600];
-	const char *args[16] = { path };
 	int ends[2], status = 0, err;
 	FILE *out;
 	pid_t pid;
 
-	program_path(name, path, sizeof path);
-	for (int i = 0; words[i] != NULL && i + 2 < BENCH_COUNT(args); i++)
-		args[i + 1] = words[i];
 	if (pipe(ends) < 0)
 		return -errno;
 	pid = fork();
@@ -72,8 +80,7 @@ int program_run(const char *name, double *values, const char *const *words)
 		dup2(ends[1], STDOUT_FILENO);
 		close(ends[0]);
 		close(ends[1]);
-		execv(path, (char *const *)args);
-		_exit(127);
+		program_exec(name, words);
 	}
 	close(ends[1]);
 	out = fdopen(ends[0], "r");

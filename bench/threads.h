@@ -81,7 +81,9 @@ void thread_case_derive(const struct thread_case *c, struct bench_row *rows[THRE
 /* In a measurement: runs a program of bench/peers, with these words, and reads the
  * numbers that it prints into values. Returns 0 or -Exxx. */
 int program_run(const char *name, double *values, const char *const *words);
-/* The same for a peer's measurement: the words are its name and the work's numbers. */
+/* Becomes that program. */
+void program_exec(const char *name, const char *const *words) __attribute__((noreturn));
+/* As program_run for a peer's measurement: the words are its name and the work's numbers. */
 int program_work(const char *name, double *values, const char *what,
 		 const struct thread_work *work);
 

@@ -1,7 +1,7 @@
 # What `make install` puts where.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS weft_static weft_shared EXPORT WeftTargets
+install(TARGETS weft_static weft_shared weft_async EXPORT WeftTargets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/weft
@@ -21,7 +21,8 @@ if(WEFT_HAVE_CARES)
 endif()
 list(JOIN WEFT_PC_REQUIRES ", " WEFT_PC_REQUIRES)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/weft.pc.in weft.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft.pc
+configure_file(${CMAKE_CURRENT_LIST_DIR}/weft-async.pc.in weft-async.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft.pc ${CMAKE_CURRENT_BINARY_DIR}/weft-async.pc
 	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # For CMake.

@@ -15,7 +15,7 @@ import gdb
 from gdb.unwinder import Unwinder, register_unwinder
 
 STATES = ["free", "ready", "running", "waiting", "ended"]
-FREE, READY, RUNNING, PARKED, ENDED = range(5)
+FREE, READY, RUNNING, PARKED, ENDED, HOPS, SPARE = range(7)
 
 # No object lies this low: a smaller number is a descriptor.
 LEAST_ADDRESS = 1 << 22
@@ -53,12 +53,23 @@ def word(address):
     return int.from_bytes(bytes(memory), "little")
 
 
+def state_of(record):
+    """A thread that hops is ready; a spare stack is free, unless a body runs there."""
+    state = int(record["state"])
+    if state == HOPS:
+        return READY
+    if state == SPARE:
+        nobody = int(value_of("(long)&wf_nobody"))
+        return FREE if int(record["under"]) == nobody else RUNNING
+    return state
+
+
 class Thread:
     def __init__(self, number, record):
         self.number = number
         self.record = record
         self.address = int(record.address)
-        self.state = int(record["state"])
+        self.state = state_of(record)
         self.name = record["name"].string(errors="replace")
         self.color = int(record["event"]["color"])
         self.where = text_at(record["event"]["where_"], "(internal)")
@@ -113,9 +124,11 @@ def all_threads():
             # There may be a million: most are free, and cheaply found to be so.
             if inferior.read_memory(address + at_state, 1)[0] == b"\0":
                 continue
+            record = gdb.Value(address).cast(kind.pointer()).dereference()
+            if state_of(record) == FREE:
+                continue
             number += 1
-            pointer = gdb.Value(address).cast(kind.pointer())
-            yield Thread(number, pointer.dereference())
+            yield Thread(number, record)
 
 
 def find_threads(text):
@@ -224,7 +237,8 @@ def arguments(frame):
 
 def show_frames(frame):
     number = 0
-    while frame is not None:
+    # A body that has waited was called by nobody any more.
+    while frame is not None and frame.pc() != 0:
         name = frame.name() or function_name(frame.pc())
         sal = frame.find_sal()
         place = " at %s:%d" % (sal.symtab.filename, sal.line) if sal and sal.symtab else ""

@@ -6,7 +6,9 @@ package main
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"strconv"
@@ -17,6 +19,7 @@ import (
 )
 
 var threads, rounds, cores, depth int
+var begin = time.Now()
 
 // now tells nanoseconds; for one core, of CPU time.
 func now() float64 {
@@ -283,11 +286,45 @@ func checkSum(sum int, start float64) {
 	fmt.Println(ms)
 }
 
+// quote serves quotes on the listener that descriptor `threads` is: to each client one at
+// once, the next after `depth` nanoseconds, then one every `rounds` nanoseconds. It ends
+// when it is killed.
+func quote() {
+	listener, err := net.FileListener(os.NewFile(uintptr(threads), "listener"))
+	for err == nil {
+		var client net.Conn
+		client, err = listener.Accept()
+		if err == nil {
+			go quoteClient(client)
+		}
+	}
+	fmt.Fprintln(os.Stderr, "weft-bench-go:", err)
+	os.Exit(1)
+}
+
+func quoteClient(client net.Conn) {
+	var quote [64]byte
+	copy(quote[:], "WEFT, last traded at")
+	// The second quote is due at a whole millisecond.
+	age := time.Since(begin).Truncate(time.Millisecond) + time.Millisecond
+	due := begin.Add(age + time.Duration(depth))
+	for {
+		binary.LittleEndian.PutUint64(quote[56:], uint64(due.UnixNano()))
+		if _, err := client.Write(quote[:]); err != nil {
+			break
+		}
+		time.Sleep(time.Until(due))
+		due = due.Add(time.Duration(rounds))
+	}
+	client.Close()
+}
+
 func main() {
 	work := map[string]func(){
 		"yield": yield, "spawn": spawn, "mutex": mutex, "ping-pong": pingPong,
 		"stream": stream, "produce": produce, "parked": parked,
 		"skynet-channels": skynetChannels, "skynet-joins": skynetJoins,
+		"quote": quote,
 	}
 	if len(os.Args) != 6 || work[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: weft-bench-go WHAT THREADS ROUNDS CORES DEPTH")

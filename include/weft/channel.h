@@ -9,6 +9,7 @@
  * Plain handlers cannot wait; they use the try forms. A run that waits for foreign
  * kernel threads only must be kept going by weft_hold. weft_stop ends threads where
  * they stand: a channel where one of them waited can then only be freed.
+ * weft_channel_open makes channels between two processes.
  *
  *	WEFT_CHANNEL(ints, int);
  *
@@ -43,6 +44,57 @@ typedef struct weft_channel weft_channel;
  * Returns:  the channel, or NULL: no memory
  */
 WEFT_API weft_channel *weft_channel_new(size_t size, size_t capacity);
+
+/* Which side of a channel between processes one is. */
+enum weft_channel_side {
+	WEFT_CHANNEL_EITHER, /* who comes first waits for the other */
+	WEFT_CHANNEL_MAKE,   /* waits for one that joins */
+	WEFT_CHANNEL_JOIN,   /* joins one that was made, or will be */
+};
+
+/* How a channel between processes shall be. All zeros is a good choice. */
+typedef struct weft_channel_attr {
+	size_t capacity; /* messages kept each way; 0: 64. What the one says who made it */
+	uint8_t side;    /* enum weft_channel_side */
+	uint64_t reserved[4];
+} weft_channel_attr;
+
+/* Opens a channel to another process of the same user on the same host, which opens the
+ * same name: "shm:" and up to 64 letters. Messages are of `size` bytes and go through
+ * shared memory, both ways: what one side sends the other receives, so a request and
+ * its reply need one channel. It waits for the other side; two that have met are a pair,
+ * and the name is free for the next two.
+ *
+ * All calls for channels work with it, select too, but for these differences. A process
+ * does not receive what it sends itself. Closing it closes it for both. If the other
+ * process ends without, even by SIGKILL, what it had sent is still received, and then
+ * calls return -ECONNRESET (also as the result of a case of weft_select); whether it
+ * had received what was sent to it nobody knows. They return -EPROTO if it has written
+ * nonsense into the shared memory, and -ENOMEM if the kernel cannot be asked to wait.
+ * That it ended is found by calls that wait, and by the try forms after a while.
+ * Kernel threads that are not Weft's do not wait for it: -EPERM. A process that
+ * forks has one more owner of the channel, whose end is waited for, too.
+ *
+ * Borrows:  name and attr (which may be NULL), during the call.
+ * Gives:    *ch, to be freed by weft_channel_free, which also closes it.
+ * Context:  a thread; waits.
+ * Misuse:   called where there is no thread: reported
+ * Returns:  0
+ *           -EINVAL     no such kind of name, or a bad attribute
+ *           -EMSGSIZE   the other side's messages are of another size
+ *           -EACCES     the other side is of another user
+ *           -EPROTO     the other side does not speak as Weft does, or another version
+ *           -ETIMEDOUT  the deadline came first
+ *           -ECANCELED  the wait was cancelled
+ *           -ENOMEM, -EMFILE, -ENFILE, -EPERM, -ESHUTDOWN
+ */
+WEFT_API int weft_channel_open_until(weft_channel **ch, const char *name, size_t size,
+				     const weft_channel_attr *attr, uint64_t deadline);
+static inline int weft_channel_open(weft_channel **ch, const char *name, size_t size,
+				    const weft_channel_attr *attr)
+{
+	return weft_channel_open_until(ch, name, size, attr, WEFT_FOREVER);
+}
 
 /* Frees a channel, and the messages that are left in it. NULL is allowed. It need
  * not be closed, but nobody else may use it any more.
@@ -192,7 +244,7 @@ WEFT_END_DECLS
 #define WEFT_CHANNEL_FN_ __attribute__((unused)) static inline
 
 /* WEFT_CHANNEL(name, type) declares a type `name` of channels whose messages are of
- * `type`, and name_new(capacity), name_free, name_send, name_send_until, name_try_send
+ * `type`, and name_new(capacity), name_open(&c, name, attr), name_free, name_send, name_send_until, name_try_send
  * (which take the message by value), name_receive, name_receive_until,
  * name_try_receive, name_close, name_length, name_capacity, name_case_send,
  * name_case_receive (for weft_select) and name_channel (the channel behind it). Each
@@ -209,6 +261,14 @@ WEFT_END_DECLS
 	WEFT_CHANNEL_FN_ name *name##_new(size_t capacity) \
 	{ \
 		return (name *)weft_channel_new(sizeof(__VA_ARGS__), capacity); \
+	} \
+	WEFT_CHANNEL_FN_ int name##_open(name **c, const char *at, const weft_channel_attr *attr) \
+	{ \
+		weft_channel *ch = NULL; \
+		int rc = weft_channel_open(&ch, at, sizeof(__VA_ARGS__), attr); \
+\
+		*c = (name *)ch; \
+		return rc; \
 	} \
 	WEFT_CHANNEL_FN_ int name##_free(name *c) \
 	{ \

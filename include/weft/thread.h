@@ -9,7 +9,7 @@
  * stay with the kernel thread.
  *
  * Calls that may wait say so. They work in threads only; the function given to
- * weft_run is one. Where a contract names -ECANCELED: nothing cancels a wait yet.
+ * weft_run is one. -ECANCELED is returned in scopes that were cancelled: weft/scope.h.
  */
 #ifndef WEFT_THREAD_H
 #define WEFT_THREAD_H
@@ -37,6 +37,7 @@ typedef struct weft_thread_attr {
 	bool on;           /* true: it starts in `color`; false: in its creator's */
 	weft_color color;
 	uint8_t priority; /* enum weft_priority */
+	bool apart;       /* belongs to no scope (weft/scope.h), whoever starts it */
 	uint64_t reserved[4];
 } weft_thread_attr;
 
@@ -44,7 +45,7 @@ typedef struct weft_thread_attr {
  * beside its creator but when that waits, ahead of what else is queued in the color.
  * weft_go_on: in `color`, beside the creator if that is another, behind what is queued
  * there. Nobody joins it (see weft_thread_start for that), but weft_run does not end
- * before it.
+ * before it, nor does the finish block that its creator is in (weft/scope.h).
  *
  * Context:  any thread; outside of handlers the creator's color is WEFT_MAIN.
  * Returns:  0
@@ -114,9 +115,8 @@ WEFT_API void weft_exit(int result) __attribute__((noreturn));
  * weft_yield_to lets `thread` run next if it is ready and of the same color;
  * else it is weft_yield.
  *
- * Context:  a thread; waits.
+ * Context:  a thread; waits, and is never cancelled.
  * Returns:  0
- *           -ECANCELED  the wait was cancelled
  *           -EPERM      not called by a thread
  */
 WEFT_API int weft_yield(void);

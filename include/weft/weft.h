@@ -14,6 +14,7 @@
 #include <weft/io.h>
 #include <weft/observe.h>
 #include <weft/run.h>
+#include <weft/scope.h>
 #include <weft/sync.h>
 #include <weft/thread.h>
 #include <weft/time.h>

@@ -19,6 +19,7 @@ enum wf_rank {
 	WF_RANK_RUNQ,     /* scheduler: one worker's queue of colors */
 	WF_RANK_CARVE,    /* platform: making stacks */
 	WF_RANK_POOL,     /* shared stock of records of colors and events, of stacks */
+	WF_RANK_WATCHED,  /* threads: channels between processes that are looked at */
 	WF_RANK_HELD,     /* threads: which thread holds which lock (debug builds) */
 	WF_RANKS,
 };

@@ -222,7 +222,7 @@ static int ask(int tid, void *frames[])
 	return count;
 }
 
-void wf_backtrace_of(int tid, uintptr_t low, uintptr_t high, char *text, size_t size)
+void wf_backtrace_of(int tid, wf_stack_end_fn *end, const void *arg, char *text, size_t size)
 {
 	uintptr_t sp, pc, pcs[FRAMES];
 	void *frames[FRAMES];
@@ -231,8 +231,7 @@ void wf_backtrace_of(int tid, uintptr_t low, uintptr_t high, char *text, size_t 
 	text[0] = '\0';
 	if (read_wait(tid, &sp, &pc)) {
 		pcs[n++] = pc;
-		if (sp >= low && sp < high)
-			n += scan_stack(sp & ~(uintptr_t)7, high, pcs + n, FRAMES - n);
+		n += scan_stack(sp & ~(uintptr_t)7, end(arg, sp), pcs + n, FRAMES - n);
 	} else {
 		int count = ask(tid, frames);
 

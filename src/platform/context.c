@@ -44,16 +44,16 @@ void wf_context_init(struct wf_context *c, uintptr_t low, uintptr_t high, void (
 	c->caught = NULL;
 	c->uncaught = 0;
 #if defined(WF_ASAN)
-	c->fake_stack = NULL;
+	c->sanitizer = NULL;
 #elif defined(WF_TSAN)
-	c->fiber = __tsan_create_fiber(0);
+	c->sanitizer = __tsan_create_fiber(0);
 #endif
 }
 
 void wf_context_fini(struct wf_context *c)
 {
 #if defined(WF_TSAN)
-	__tsan_destroy_fiber(c->fiber);
+	__tsan_destroy_fiber(c->sanitizer);
 #else
 	(void)c;
 #endif
@@ -64,6 +64,6 @@ void wf_context_adopt(struct wf_context *c)
 	memset(c, 0, sizeof *c);
 	wf_backtrace_stack(&c->low, &c->high);
 #if defined(WF_TSAN)
-	c->fiber = __tsan_get_current_fiber();
+	c->sanitizer = __tsan_get_current_fiber();
 #endif
 }

@@ -27,11 +27,7 @@ struct wf_context {
 	/* Exceptions that are being handled. */
 	void *caught;
 	unsigned uncaught;
-#if defined(WF_ASAN)
-	void *fake_stack;
-#elif defined(WF_TSAN)
-	void *fiber;
-#endif
+	void *sanitizer; /* what one knows it by */
 };
 
 /* Makes a flow that, when first switched to, calls entry(arg) on the stack
@@ -79,15 +75,15 @@ static WF_INLINE void wf_context_switch(struct wf_context *from, struct wf_conte
 {
 	wf_exceptions_exchange(from, to);
 #if defined(WF_ASAN)
-	__sanitizer_start_switch_fiber(ends ? NULL : &from->fake_stack, (void *)to->low,
+	__sanitizer_start_switch_fiber(ends ? NULL : &from->sanitizer, (void *)to->low,
 				       to->high - to->low);
 #elif defined(WF_TSAN)
-	__tsan_switch_to_fiber(to->fiber, 0);
+	__tsan_switch_to_fiber(to->sanitizer, 0);
 #endif
 	(void)ends;
 	wf_switch(&from->sp, to->sp);
 #if defined(WF_ASAN)
-	__sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
+	__sanitizer_finish_switch_fiber(from->sanitizer, NULL, NULL);
 #endif
 }
 

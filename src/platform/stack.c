@@ -170,10 +170,11 @@ static int carve(struct wf_stacks *s, int class, unsigned want, char **first)
 		return made;
 	*first = record_of(s, slab, at);
 	for (int i = 0; slab->valgrind != NULL && i < made; i++) {
+		/* A body begins with the stack pointer there: it belongs to the stack. */
 		char *high = *first + (size_t)i * slab->size;
 
 		slab->valgrind[at + (size_t)i] =
-			WF_VALGRIND_STACK((void *)wf_stack_low(class, high), high - 1);
+			WF_VALGRIND_STACK((void *)wf_stack_low(class, high), high);
 	}
 	atomic_store_explicit(&slab->carved, at + (size_t)made, memory_order_release);
 	WF_ADD_OWN(&s->carved, (size_t)made);

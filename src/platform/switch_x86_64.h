@@ -23,23 +23,33 @@
 #define WF_SWITCH_WIDE
 #endif
 
+/* Who is interrupted between two stacks has no caller: unwinders would take what is on the
+ * one for frames of the other. */
+#ifdef __GCC_HAVE_DWARF2_CFI_ASM
+#define WF_SWITCH_NO_CALLER ".cfi_remember_state\n\t.cfi_undefined rip\n\t"
+/* Debuggers look at the byte before the address to go on at: that is the nop. */
+#define WF_SWITCH_CALLER "\n\t.cfi_restore_state\n\tnop\n"
+#else
+#define WF_SWITCH_NO_CALLER
+#define WF_SWITCH_CALLER "\n"
+#endif
+
 static inline __attribute__((always_inline)) void wf_switch(void **save, void *to)
 {
 	/* 128: what the function may use below its stack pointer. */
-	__asm__ volatile("leaq	-128(%%rsp), %%rsp\n\t"
-			 "leaq	1f(%%rip), %%rax\n\t"
-			 "pushq	%%rax\n\t"
-			 "pushq	%%rbp\n\t"
-			 "pushq	%%rbx\n\t"
-			 "movq	%%rsp, (%%rdi)\n\t"
-			 "movq	%%rsi, %%rsp\n\t"
-			 "popq	%%rbx\n\t"
-			 "popq	%%rbp\n\t"
-			 "popq	%%rax\n\t"
-			 "jmp	*%%rax\n"
-			 "1:\n\t"
-			 "endbr64\n\t"
-			 "leaq	128(%%rsp), %%rsp"
+	__asm__ volatile(WF_SWITCH_NO_CALLER "leaq	-128(%%rsp), %%rsp\n\t"
+					     "leaq	1f(%%rip), %%rax\n\t"
+					     "pushq	%%rax\n\t"
+					     "pushq	%%rbp\n\t"
+					     "pushq	%%rbx\n\t"
+					     "movq	%%rsp, (%%rdi)\n\t"
+					     "movq	%%rsi, %%rsp\n\t"
+					     "popq	%%rbx\n\t"
+					     "popq	%%rbp\n\t"
+					     "popq	%%rax\n\t"
+					     "jmp	*%%rax" WF_SWITCH_CALLER "1:\n\t"
+					     "endbr64\n\t"
+					     "leaq	128(%%rsp), %%rsp"
 			 : "+D"(save), "+S"(to)
 			 :
 			 : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",

@@ -21,8 +21,13 @@ struct weft_thread;
 
 /* What a worker keeps for flows. */
 struct wf_flow {
-	struct wf_context own;    /* the worker's own flow, while another runs */
 	struct weft_thread *left; /* the flow that left last, if it wants something done */
+	/* Stacks that are ready for bodies, and how many there are of them, with those where
+	 * a body runs that has not waited yet. */
+	struct weft_thread *spare;
+	struct wf_exceptions *exceptions; /* of its kernel thread; NULL: there is no C++ */
+	unsigned spares;
+	struct wf_context own; /* the worker's own flow, while another runs */
 	/* Flows of its color that the running one has made or woken since it last waited,
 	 * and what each is reckoned to cost. */
 	weft_event *young, *youngest;
@@ -35,8 +40,12 @@ struct wf_flow {
 /* Workers with smaller ids exist, until the run ends. */
 int wf_worker_started(void);
 struct wf_flow *wf_worker_flow(struct wf_worker *w);
-/* Where the worker's kernel thread is: in its own flow, or in another. */
+/* Where the worker's kernel thread is: in its own flow, or in another, or in a body that
+ * lies on that. */
 const struct wf_context *wf_worker_context(const struct wf_worker *w);
+
+/* Whether there is something for the worker to do: it was given work, or is to stop. */
+bool wf_worker_wanted(const struct wf_worker *w);
 
 /* Text that is gathered for weft_dump. */
 struct wf_text;
@@ -51,6 +60,11 @@ struct wf_flow_table {
 	void (*close)(struct wf_worker *w);
 	/* In a forked child, on the thread that forked. */
 	void (*forked)(void);
+	/* The worker has nothing to do, and would sleep: looks for a short while for what
+	 * the kernel does not tell of. True: something came. Else, and by `look` now
+	 * and then while there is work, it sees to it that the kernel will tell. */
+	bool (*look_out)(struct wf_worker *w);
+	void (*look)(void);
 	/* Starts the flow of the user's first function, in WEFT_MAIN. */
 	int (*first)(int (*fn)(void *arg), void *arg, const char *where);
 	/* Nothing is left that could make work: tells the user of flows that wait all
@@ -58,6 +72,8 @@ struct wf_flow_table {
 	bool (*deadlocked)(void);
 	/* Writes which flow runs on w, to a text. False: none does. */
 	bool (*running)(const struct wf_worker *w, char *text, size_t size);
+	/* Where the flow's stack ends that the address lies in; 0: there is none. */
+	uintptr_t (*stack_end)(uintptr_t sp);
 	/* Their part of weft_stats and weft_dump. Any thread, inside the gate. */
 	void (*stats)(weft_stats_all *all);
 	void (*dump)(struct wf_text *out);

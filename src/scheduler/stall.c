@@ -32,14 +32,12 @@ enum { STACK_TEXT = 4096 };
 /* At most one report in this time; weft_stats counts them all. */
 #define REPORT_EVERY_NS ((uint64_t)1000000000)
 
-/* Where the worker's kernel thread is. A flow that ends meanwhile may be another one
- * the next moment, on the same stack: its bounds stay. */
-static WF_NO_TSAN void stack_of(struct wf_worker *w, uintptr_t *low, uintptr_t *high)
+/* Its own stack, or a flow's. */
+static uintptr_t stack_end(const void *worker, uintptr_t sp)
 {
-	const struct wf_context *context = WF_LOAD(&w->context);
+	const struct wf_context *own = &((const struct wf_worker *)worker)->flow.own;
 
-	*low = context->low;
-	*high = context->high;
+	return sp >= own->low && sp < own->high ? own->high : wf_flows.stack_end(sp);
 }
 
 static void report_stall(struct wf_worker *w, weft_fn *fn)
@@ -47,14 +45,12 @@ static void report_stall(struct wf_worker *w, weft_fn *fn)
 	char stack[STACK_TEXT], flow[64];
 	const char *where = WF_LOAD(&w->running_where);
 	uint64_t now = wf_now();
-	uintptr_t low, high;
 	bool is_flow;
 
 	if (now - wf_rt->last_report < REPORT_EVERY_NS)
 		return;
 	wf_rt->last_report = now;
-	stack_of(w, &low, &high);
-	wf_backtrace_of(WF_LOAD(&w->tid), low, high, stack, sizeof stack);
+	wf_backtrace_of(WF_LOAD(&w->tid), stack_end, w, stack, sizeof stack);
 	is_flow = wf_flows.running(w, flow, sizeof flow);
 	if (WF_LOAD(&w->running) != fn)
 		return; /* it came back while we looked: the stack says nothing */

@@ -28,6 +28,15 @@ static WF_INLINE void wf_turn_count(struct wf_worker *w, const weft_event *ev)
 	WF_STORE(&w->running_where, ev->where_);
 }
 
+/* Whether nothing else is ready on w, as far as it knows. */
+static inline bool wf_turn_alone(const struct wf_worker *w)
+{
+	const struct wf_color *c = w->current;
+
+	return w->flow.young == NULL && c->local.head == NULL && WF_LOAD(&c->inbox_count) == 0 &&
+	       WF_LOAD(&w->queue.colors) == 0;
+}
+
 /* A flow of w's color that the one that runs has just made or woken: it stands by until
  * that waits, or ends. */
 static inline void wf_turn_stand_by(struct wf_worker *w, weft_event *ev)
@@ -115,6 +124,32 @@ static WF_INLINE weft_event *wf_turn_next(struct wf_worker *w, weft_fn *fn)
 	__atomic_store_n(&ev->state_, 0, __ATOMIC_RELEASE);
 	wf_turn_count(w, ev);
 	return ev;
+}
+
+/* Posts `ev`, which ran before, behind what is queued. False if it cannot: then nothing is
+ * done. */
+static WF_INLINE bool wf_turn_post(struct wf_worker *w, weft_event *ev)
+{
+	struct wf_color *c = w->current;
+	weft_event *tail = WF_LOAD(&c->local.tail);
+
+	/* What is in the inbox was posted before. And what an event costs is known once it
+	 * was posted. */
+	if (atomic_load_explicit(&c->inbox_count, memory_order_acquire) != 0 ||
+	    WF_UNLIKELY(ev->cost_ == 0))
+		return false;
+	ev->next_ = NULL;
+	ev->prev_ = tail;
+	if (tail != NULL)
+		tail->next_ = ev;
+	else
+		c->local.head = ev;
+	WF_STORE(&c->local.tail, ev);
+	WF_ADD_OWN(&c->local_count, 1u);
+	WF_ADD_OWN(&c->local_cost, (uint64_t)ev->cost_);
+	__atomic_store_n(&ev->state_, 1, __ATOMIC_RELAXED);
+	WF_ADD_OWN(&w->counters.posted, 1u);
+	return true;
 }
 
 /* Posts `ev`, which ran before, and takes the next in one step. NULL if it cannot: then

@@ -328,6 +328,7 @@ static void poll_if_due(struct wf_worker *w)
 		return;
 	run_timers(w);
 	serve_stuck(w);
+	wf_flows.look();
 	(void)poll_kernel(w, 0);
 }
 
@@ -464,6 +465,12 @@ static bool loot_in_sight(struct wf_worker *w)
 	return false;
 }
 
+bool wf_worker_wanted(const struct wf_worker *w)
+{
+	return WF_LOAD(&w->queue.colors) != 0 ||
+	       WF_LOAD(&WF_CONTAINER(w->sched, struct wf_runtime, sched)->stopping);
+}
+
 static int64_t sleep_time(struct wf_worker *w)
 {
 	uint64_t next = WF_LOAD(&w->timers.next);
@@ -561,7 +568,7 @@ static void loop(struct wf_worker *w)
 	w->last_poll = w->clock_ticks;
 	while (!stopping(w)) {
 		if (!find_work(w)) {
-			if (!look_first(w))
+			if (!wf_flows.look_out(w) && !look_first(w))
 				park(w);
 			continue;
 		}

@@ -37,7 +37,9 @@ static inline int wf_call_allowed(const char *name, uintptr_t pc)
 		return wf_call_refused(rc, name, pc);
 	if (WF_UNLIKELY(wf_thread_current->answers >= WF_ANSWERS_MAX))
 		wf_give_turn();
-	return WF_UNLIKELY(wf_stopping()) ? -ESHUTDOWN : 0;
+	if (WF_UNLIKELY(wf_stopping()))
+		return -ESHUTDOWN;
+	return WF_UNLIKELY(wf_thread_cancelled(wf_thread_self())) ? -ECANCELED : 0;
 }
 
 /* Whether only what is there at once is wanted. */

@@ -17,6 +17,7 @@
 #include "base/capacity.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "threads/shm.h"
 
 /* Copies one message. Small ones without a call. */
 static inline void copy(void *to, const void *from, size_t size)
@@ -87,32 +88,6 @@ static void add_segment(weft_channel *ch, struct wf_segment *fresh)
 	ch->last->next = fresh;
 }
 
-/* Who waits */
-
-/* Takes the next one off the list that nobody has claimed, and claims it. */
-static inline weft_case *next_case(struct wf_cases *list, enum wf_home_how how)
-{
-	weft_case *c;
-
-	while ((c = list->first) != NULL) {
-		wf_case_remove(list, c);
-		if (WF_LIKELY(wf_choice_claim(c->choice_, how)))
-			return c;
-	}
-	return NULL;
-}
-
-/* The claimed case is over. Returns who is to be woken. */
-static inline struct wf_waiter *case_done(weft_case *c, int result)
-{
-	struct wf_choice *choice = c->choice_;
-
-	c->result = result;
-	choice->chosen = c;
-	choice->waiter.next = NULL;
-	return &choice->waiter;
-}
-
 /* What can be done in one pass */
 
 static __attribute__((always_inline)) inline int send_inside(weft_channel *ch, struct wf_pass *pass,
@@ -120,12 +95,12 @@ static __attribute__((always_inline)) inline int send_inside(weft_channel *ch, s
 {
 	weft_case *receiver;
 
-	if (WF_UNLIKELY(ch->closed))
-		return -EPIPE;
-	receiver = next_case(&ch->receivers, pass->how);
+	if (WF_UNLIKELY(ch->state != WF_CHANNEL_OPEN))
+		return ch->state == WF_CHANNEL_SHM ? wf_shm_send(ch, pass, from) : -EPIPE;
+	receiver = wf_case_next(&ch->receivers, pass->how);
 	if (receiver != NULL) {
 		copy(receiver->to, from, ch->size);
-		pass->wake = case_done(receiver, 0);
+		pass->wake = wf_case_done(receiver, 0);
 		return 0;
 	}
 	if (!has_room(ch))
@@ -141,17 +116,19 @@ static __attribute__((always_inline)) inline int receive_inside(weft_channel *ch
 
 	if (WF_LOAD(&ch->count) != 0) {
 		unkeep(ch, to, pass);
-		sender = next_case(&ch->senders, pass->how);
+		sender = wf_case_next(&ch->senders, pass->how);
 		if (sender != NULL)
 			keep(ch, sender->from);
 	} else {
-		sender = next_case(&ch->senders, pass->how);
+		if (WF_UNLIKELY(ch->state == WF_CHANNEL_SHM))
+			return wf_shm_receive(ch, pass, to);
+		sender = wf_case_next(&ch->senders, pass->how);
 		if (sender == NULL)
-			return ch->closed ? -EPIPE : -EAGAIN;
+			return ch->state == WF_CHANNEL_CLOSED ? -EPIPE : -EAGAIN;
 		copy(to, sender->from, ch->size);
 	}
 	if (sender != NULL)
-		pass->wake = case_done(sender, 0);
+		pass->wake = wf_case_done(sender, 0);
 	return 0;
 }
 
@@ -208,6 +185,14 @@ static WF_NOINLINE int wait_for(weft_channel *ch, struct wf_pass *pass, bool sen
 	weft_case c;
 	int rc = pass->self != NULL && deadline == WEFT_FOREVER ? 0 : wf_home_may_wait(deadline);
 
+	if (WF_UNLIKELY(ch->shm != NULL)) {
+		int last = rc == 0 ? wf_shm_want(ch, pass, sends, from, to) : rc;
+
+		if (last != -EAGAIN) {
+			wf_pass_leave(ch, pass);
+			return last;
+		}
+	}
 	if (rc == 0) {
 		/* By hand: to clear all of it would cost as much as the rest. */
 		c.channel = ch;
@@ -217,6 +202,8 @@ static WF_NOINLINE int wait_for(weft_channel *ch, struct wf_pass *pass, bool sen
 		wf_choice_init(&choice, pass->self, &c, 1,
 			       sends ? "channel send" : "channel receive");
 		wf_case_list(sends ? &ch->senders : &ch->receivers, &c, &choice);
+		if (WF_UNLIKELY(ch->shm != NULL))
+			wf_shm_listed(ch);
 	}
 	wf_pass_leave(ch, pass);
 	if (rc == 0)
@@ -275,14 +262,13 @@ int weft_channel_try_receive(weft_channel *ch, void *to)
 
 /* The rest */
 
-/* Ends all cases of a list with -EPIPE, first come first woken. */
-static struct wf_waiter **close_cases(struct wf_cases *list, enum wf_home_how how,
-				      struct wf_waiter **wake)
+struct wf_waiter **wf_cases_end(struct wf_cases *list, enum wf_home_how how, int error,
+				struct wf_waiter **wake)
 {
 	weft_case *c;
 
-	while ((c = next_case(list, how)) != NULL) {
-		*wake = case_done(c, -EPIPE);
+	while ((c = wf_case_next(list, how)) != NULL) {
+		*wake = wf_case_done(c, error);
 		wake = &(*wake)->next;
 	}
 	return wake;
@@ -290,20 +276,34 @@ static struct wf_waiter **close_cases(struct wf_cases *list, enum wf_home_how ho
 
 int weft_channel_close(weft_channel *ch)
 {
+	struct wf_waiter **end;
 	struct wf_pass pass;
-	bool again;
+	int rc;
 
 	wf_pass_enter(&pass, ch);
-	again = ch->closed;
-	ch->closed = true;
-	close_cases(&ch->senders, pass.how, close_cases(&ch->receivers, pass.how, &pass.wake));
+	if (ch->state == WF_CHANNEL_SHM) {
+		rc = wf_shm_close(ch, &pass);
+	} else {
+		rc = ch->state == WF_CHANNEL_CLOSED ? -EALREADY : 0;
+		ch->state = WF_CHANNEL_CLOSED;
+		end = wf_cases_end(&ch->receivers, pass.how, -EPIPE, &pass.wake);
+		wf_cases_end(&ch->senders, pass.how, -EPIPE, end);
+	}
 	wf_pass_leave(ch, &pass);
-	return again ? -EALREADY : 0;
+	return rc;
+}
+
+void wf_pass_settle(struct wf_pass *pass)
+{
+	if (pass->dead == WF_PASS_BELL)
+		wf_shm_ring_bell(pass->bell);
+	else
+		free(pass->dead);
 }
 
 size_t weft_channel_length(const weft_channel *ch)
 {
-	return WF_LOAD(&ch->count);
+	return ch->shm != NULL ? wf_shm_length(ch->shm) : WF_LOAD(&ch->count);
 }
 
 size_t weft_channel_capacity(const weft_channel *ch)
@@ -367,6 +367,8 @@ int weft_channel_free_at(weft_channel *ch, const char *where)
 		return 0;
 	if (in_use(ch))
 		return wf_misuse(where, -EBUSY, "channel is freed while somebody waits at it");
+	if (ch->shm != NULL)
+		wf_shm_free(ch->shm);
 	if (ch->last != NULL) {
 		next = ch->last->next;
 		ch->last->next = NULL; /* opens the circle */

@@ -40,9 +40,16 @@ struct wf_cases {
 	weft_case *first, *last;
 };
 
+/* What the common ways through a channel need not know: anything but OPEN. */
+enum wf_channel_state {
+	WF_CHANNEL_OPEN,
+	WF_CHANNEL_CLOSED,
+	WF_CHANNEL_SHM, /* to another process, whether open or closed: shm.h */
+};
+
 struct weft_channel {
 	struct wf_home home;
-	bool closed;
+	uint8_t state;
 	uint32_t foreign; /* foreign kernel threads that wait */
 	size_t size;      /* of a message */
 	size_t capacity;
@@ -51,6 +58,7 @@ struct weft_channel {
 	size_t head, tail;    /* slot of the first message; behind that of the last */
 	struct wf_segment *first, *last;
 	struct wf_cases senders, receivers; /* who waits */
+	struct wf_shm *shm;                 /* WF_CHANNEL_SHM */
 };
 
 /* A call that waits. Lives on its stack. */
@@ -70,7 +78,14 @@ struct wf_pass {
 	bool gate;                /* it keeps the runtime from being freed */
 	struct wf_waiter *wake;   /* whom to wake, linked by next */
 	struct wf_segment *dead;  /* to be freed */
+	struct wf_shm *bell;      /* to be rung, if `dead` is WF_PASS_BELL */
 };
+
+/* In wf_pass.dead. */
+#define WF_PASS_BELL ((struct wf_segment *)1)
+
+/* Frees, or rings. */
+void wf_pass_settle(struct wf_pass *pass);
 
 /* Begins a pass, and ends it; channels are entered and left in between. A foreign
  * kernel thread may have to wake threads of the runtime; where there is none, there
@@ -94,7 +109,7 @@ static inline void wf_pass_end(struct wf_pass *pass)
 	if (WF_UNLIKELY(pass->gate))
 		wf_leave();
 	if (WF_UNLIKELY(pass->dead != NULL))
-		free(pass->dead);
+		wf_pass_settle(pass);
 }
 
 /* A pass through one channel. */
@@ -164,6 +179,35 @@ static inline bool wf_choice_claim(struct wf_choice *choice, enum wf_home_how ho
 	}
 	return !atomic_exchange_explicit(&choice->claimed, true, memory_order_acq_rel);
 }
+
+/* Takes the next one off the list that nobody has claimed, and claims it. */
+static inline weft_case *wf_case_next(struct wf_cases *list, enum wf_home_how how)
+{
+	weft_case *c;
+
+	while ((c = list->first) != NULL) {
+		wf_case_remove(list, c);
+		if (WF_LIKELY(wf_choice_claim(c->choice_, how)))
+			return c;
+	}
+	return NULL;
+}
+
+/* The claimed case is over. Returns who is to be woken. */
+static inline struct wf_waiter *wf_case_done(weft_case *c, int result)
+{
+	struct wf_choice *choice = c->choice_;
+
+	c->result = result;
+	choice->chosen = c;
+	choice->waiter.next = NULL;
+	return &choice->waiter;
+}
+
+/* Ends all cases of a list with an error, first come first woken. Returns where the
+ * chain of those to be woken ends. */
+struct wf_waiter **wf_cases_end(struct wf_cases *list, enum wf_home_how how, int error,
+				struct wf_waiter **wake);
 
 void wf_choice_cancel(struct wf_wait *wait);
 

@@ -2,6 +2,7 @@
  * first: how it waits, and is cancelled.
  */
 #include "threads/channel.h"
+#include "threads/shm.h"
 
 /* Takes a claimed choice off the channels where it is still listed. */
 static void unlist(struct wf_choice *choice)
@@ -10,13 +11,17 @@ static void unlist(struct wf_choice *choice)
 		weft_case *c = &choice->cases[i];
 		weft_channel *ch = c->channel;
 		struct wf_pass pass;
+		bool forsaken;
 
 		if (c == choice->chosen || ch == NULL)
 			continue;
 		wf_pass_enter(&pass, ch);
 		if (c->listed_)
 			wf_case_remove(c->sends ? &ch->senders : &ch->receivers, c);
+		forsaken = WF_UNLIKELY(ch->shm != NULL) && wf_shm_forsaken(ch);
 		wf_pass_leave(ch, &pass);
+		if (forsaken)
+			wf_shm_call_off(ch->shm);
 	}
 }
 

@@ -49,7 +49,9 @@ static WF_NO_TSAN bool still_begin(const weft_thread *t, struct still *s)
 	*s = (struct still){ .state = WF_LOAD(&t->state), .parkings = WF_LOAD(&t->parkings) };
 	atomic_thread_fence(memory_order_acquire);
 	s->sp = (uintptr_t)t->context.sp;
-	return (s->state == WF_THREAD_PARKED || s->state == WF_THREAD_READY) && !on_its_stack(t);
+	return (s->state == WF_THREAD_PARKED || s->state == WF_THREAD_READY ||
+		s->state == WF_THREAD_HOPS) &&
+	       !on_its_stack(t);
 }
 
 /* True if it has not run since: what was read in between is good. Threads pay nothing
@@ -197,6 +199,15 @@ bool wf_thread_running(const struct wf_worker *w, char *text, size_t size)
 	return true;
 }
 
+uintptr_t wf_thread_stack_end(uintptr_t sp)
+{
+	bool guard;
+	/* Which is where it ends, whoever has it now. */
+	uintptr_t record = (uintptr_t)wf_stack_find(&wf_thread_stacks, sp, &guard);
+
+	return record == 0 || guard ? 0 : record;
+}
+
 /* The dump */
 
 struct dump {
@@ -205,11 +216,20 @@ struct dump {
 	unsigned listed;
 };
 
+/* One that hops is ready; a spare stack is free, unless a body runs there. */
+static WF_NO_TSAN unsigned state_of(const weft_thread *t)
+{
+	unsigned state = WF_LOAD(&t->state);
+
+	if (state == WF_THREAD_SPARE)
+		return *(weft_thread *const volatile *)&t->under == &wf_nobody ? WF_THREAD_FREE
+									       : WF_THREAD_RUNNING;
+	return state == WF_THREAD_HOPS ? WF_THREAD_READY : state;
+}
+
 static void count(void *record, void *arg)
 {
-	unsigned state = WF_LOAD(&((weft_thread *)record)->state);
-
-	((struct dump *)arg)->count[state]++;
+	((struct dump *)arg)->count[state_of(record)]++;
 }
 
 /* Both stay readable, and are pointers to what the program had from its start. */
@@ -228,7 +248,7 @@ static WF_NO_TSAN weft_color color_of(const weft_thread *t)
 static void put_state(struct wf_text *out, const weft_thread *t)
 {
 	static const char *const names[] = { "free", "ready to run", "runs", "waits", "has ended" };
-	unsigned state = WF_LOAD(&t->state);
+	unsigned state = state_of(t);
 	char reason[REASON] = "";
 
 	if (state == WF_THREAD_PARKED)
@@ -238,7 +258,7 @@ static void put_state(struct wf_text *out, const weft_thread *t)
 
 static WF_NO_TSAN void put_thread(struct wf_text *out, weft_thread *t)
 {
-	unsigned state = WF_LOAD(&t->state);
+	unsigned state = state_of(t);
 	char title[TITLE], stack[STACK_TEXT] = "";
 
 	wf_thread_title(t, title, sizeof title);
@@ -257,7 +277,7 @@ static void list(void *record, void *arg)
 	struct dump *d = arg;
 	weft_thread *t = record;
 
-	if (d->listed == LISTED || WF_LOAD(&t->state) == WF_THREAD_FREE)
+	if (d->listed == LISTED || state_of(t) == WF_THREAD_FREE)
 		return;
 	d->listed++;
 	put_thread(d->out, t);

@@ -18,6 +18,7 @@ void wf_thread_title(const weft_thread *t, char *text, size_t size);
 /* For the scheduler's table (flow.h). */
 struct wf_text;
 bool wf_thread_running(const struct wf_worker *w, char *text, size_t size);
+uintptr_t wf_thread_stack_end(uintptr_t sp);
 void wf_threads_dump(struct wf_text *out);
 bool wf_threads_deadlocked(void);
 

@@ -58,11 +58,12 @@ int weft_close(int fd)
 	int64_t n = wf_call_allowed("weft_close", WF_CALLER);
 	struct wf_call c;
 
-	if (n < 0)
+	if (n < 0 && n != -ECANCELED)
 		return (int)n;
 	n = wf_now_close(fd);
 	if (n != WF_NOW_WAIT)
 		return (int)wf_answered(n);
 	wf_call_init(&c, "close", fd);
+	c.wait.cancel = NULL; /* who was cancelled closes all the same */
 	return (int)wf_call_end(&c, weft_op_close_at(&c.op, fd, c.where), WEFT_FOREVER);
 }

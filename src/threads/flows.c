@@ -3,10 +3,12 @@
 
 #include "platform/syscall.h"
 #include "scheduler/flow.h"
+#include "threads/body.h"
 #include "threads/call.h"
 #include "threads/dump.h"
 #include "threads/locks.h"
 #include "threads/overflow.h"
+#include "threads/shm.h"
 #include "threads/stats.h"
 #include "threads/trim.h"
 
@@ -22,6 +24,7 @@ static int start(const weft_options *opt)
 	wf_syscall_probe();
 	wf_signal_waits_start();
 	wf_trim_start();
+	wf_shm_run_begins();
 	return 0;
 }
 
@@ -40,6 +43,7 @@ static void abandon(void *record, void *arg)
 static void stop(void)
 {
 	wf_overflow_stop();
+	wf_shm_run_ends();
 	wf_stack_each(&wf_thread_stacks, abandon, NULL);
 	wf_locks_run_ends();
 	wf_stacks_fini(&wf_thread_stacks);
@@ -47,6 +51,8 @@ static void stop(void)
 
 static int open_worker(struct wf_worker *w)
 {
+	if (__cxa_get_globals != NULL)
+		wf_worker_flow(w)->exceptions = __cxa_get_globals();
 	return wf_overflow_open(&wf_worker_flow(w)->alternate);
 }
 
@@ -54,6 +60,7 @@ static void close_worker(struct wf_worker *w)
 {
 	struct wf_flow *flow = wf_worker_flow(w);
 
+	wf_body_drop_spares(w);
 	wf_stack_cache_flush(&wf_thread_stacks, &flow->stacks);
 	wf_overflow_close(flow->alternate);
 }
@@ -70,10 +77,13 @@ const struct wf_flow_table wf_flows = {
 	.stop = stop,
 	.open = open_worker,
 	.close = close_worker,
+	.look_out = wf_shm_look_out,
+	.look = wf_shm_look,
 	.forked = wf_threads_forked,
 	.first = first,
 	.deadlocked = wf_threads_deadlocked,
 	.running = wf_thread_running,
+	.stack_end = wf_thread_stack_end,
 	.stats = wf_thread_stats,
 	.dump = wf_threads_dump,
 };

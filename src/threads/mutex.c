@@ -206,6 +206,7 @@ void wf_mutex_queue(weft_mutex *m, struct wf_mutex_waiter *w)
 
 void wf_mutex_woken(weft_mutex *m, struct wf_mutex_waiter *w)
 {
+	w->waiter.wait.cancel = NULL; /* it must have the mutex, cancelled or not */
 	while (woken(m, &w->waiter, 0) != 0)
 		wf_waiter_sleep(&w->waiter, WEFT_FOREVER);
 }

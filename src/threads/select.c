@@ -10,6 +10,7 @@
 
 #include "base/report.h"
 #include "threads/channel.h"
+#include "threads/shm.h"
 
 /* Where to begin among n. A random start per kernel thread: a shared counter would
  * bounce between cores, and a counter of one's own can run in step with the callers,
@@ -119,6 +120,39 @@ static int try_inside(weft_case *cases, size_t count, size_t start, struct wf_pa
 	return -EAGAIN;
 }
 
+static void list_all(struct wf_choice *choice)
+{
+	for (size_t i = 0; i < choice->count; i++) {
+		weft_case *c = &choice->cases[i];
+
+		if (c->channel == NULL)
+			continue;
+		wf_case_list(c->sends ? &c->channel->senders : &c->channel->receivers, c, choice);
+		if (c->channel->shm != NULL)
+			wf_shm_listed(c->channel);
+	}
+}
+
+/* From now on other processes tell when a case can be done. */
+static void want_all(const struct wf_choice *choice)
+{
+	for (size_t i = 0; i < choice->count; i++) {
+		const weft_case *c = &choice->cases[i];
+
+		if (c->channel != NULL && c->channel->shm != NULL)
+			wf_shm_tell(c->channel, c->sends);
+	}
+}
+
+/* Whether a case is of a channel that only threads can wait at. */
+static bool only_for_threads(const weft_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (cases[i].channel != NULL && cases[i].channel->shm != NULL)
+			return true;
+	return false;
+}
+
 /* Does a case, or lists them all. */
 static int try_or_list(struct wf_choice *choice, size_t start)
 {
@@ -129,13 +163,10 @@ static int try_or_list(struct wf_choice *choice, size_t start)
 
 	wf_pass_begin(&pass, self);
 	enter_all(order, self);
+	want_all(choice);
 	rc = try_inside(cases, choice->count, start, &pass);
 	if (rc == -EAGAIN)
-		for (size_t i = 0; i < choice->count; i++)
-			if (cases[i].channel != NULL)
-				wf_case_list(cases[i].sends ? &cases[i].channel->senders
-							    : &cases[i].channel->receivers,
-					     &cases[i], choice);
+		list_all(choice);
 	leave_all(order);
 	wf_pass_end(&pass);
 	return rc;
@@ -155,6 +186,8 @@ int weft_select_until(weft_case *cases, size_t count, uint64_t deadline)
 	if (rc != -EAGAIN)
 		return rc;
 	rc = wf_home_may_wait(deadline);
+	if (rc == 0 && wf_thread_self() == NULL && only_for_threads(cases, count))
+		rc = -EPERM;
 	if (rc < 0)
 		return rc;
 	wf_choice_init(&choice, wf_thread_self(), cases, count, "select");

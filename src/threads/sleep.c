@@ -33,7 +33,7 @@ int weft_sleep_until(uint64_t when)
 	rc = weft_timer_start_until(&nap.timer, when);
 	if (rc < 0)
 		return rc;
-	wf_park(&nap.wait);
+	wf_wait(&nap.wait, WEFT_FOREVER);
 	return nap.wait.error;
 }
 

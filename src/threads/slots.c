@@ -86,6 +86,7 @@ static int grow(weft_thread *t, unsigned wanted)
 	memset(slots + t->slots_count, 0, (count - t->slots_count) * sizeof *slots);
 	t->slots = slots;
 	t->slots_count = count;
+	t->body |= WF_BODY_UNTIDY;
 	return 0;
 }
 

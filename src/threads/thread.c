@@ -4,10 +4,6 @@
  * whether the next event of its color resumes a thread too, and if so goes straight
  * there; else back to the worker. What must be done for a thread after its stack was
  * left (it hops, it ends) is done by whoever runs next on that worker.
- *
- * The processor foresees returns by the calls before them, on whatever stack. So what
- * leads to a switch is one function with everything inlined, and a thread that ends has
- * made no call that did not return: else each return of who runs next is mispredicted.
  */
 #include "threads/thread.h"
 
@@ -18,8 +14,9 @@
 
 #include "base/probe.h"
 #include "base/report.h"
-#include "scheduler/turn.h"
+#include "threads/leave.h"
 #include "threads/locks.h"
+#include "threads/scopes.h"
 #include "threads/stats.h"
 #include "threads/trim.h"
 
@@ -30,10 +27,15 @@ _Thread_local struct weft_thread *wf_thread_current
 
 struct weft_thread *wf_thread_forked;
 
+const struct weft_thread wf_nobody = { .context.sp = (void *)(uintptr_t)wf_body_no_frame };
+
 void wf_threads_forked(void)
 {
 	wf_thread_forked = wf_thread_current;
 	wf_thread_current = NULL;
+	/* If it is a body, who started it is to have no runtime either. */
+	if (wf_thread_forked != NULL)
+		wf_thread_forked->body |= WF_BODY_UNTIDY;
 }
 
 WF_NOINLINE weft_thread *wf_thread_self(void)
@@ -48,12 +50,22 @@ weft_thread *weft_self(void)
 
 /* Switching */
 
-static void free_thread(struct wf_worker *w, weft_thread *t)
+static WF_INLINE void release(struct wf_worker *w, weft_thread *t)
 {
 	WF_STORE(&t->state, WF_THREAD_FREE);
 	wf_context_fini(&t->context);
-	wf_thread_count_freed(w != NULL ? &w->flow : NULL, t);
 	wf_stack_put(&wf_thread_stacks, w != NULL ? &w->flow.stacks : NULL, t->stack_class, t);
+}
+
+static void free_thread(struct wf_worker *w, weft_thread *t)
+{
+	wf_thread_count_freed(w != NULL ? &w->flow : NULL, t);
+	release(w, t);
+}
+
+void wf_thread_free_spare(struct wf_worker *w, weft_thread *t)
+{
+	release(w, t);
 }
 
 /* Of the same color it goes ahead, as when it is the heir (see there), also when the turn
@@ -84,120 +96,47 @@ static void finish(struct wf_worker *w, weft_thread *t)
 					     bond == WF_THREAD_JOINABLE ? WF_THREAD_OVER
 									: WF_THREAD_TAKEN))
 		;
-	if (bond == WF_THREAD_DETACHED)
-		free_thread(w, t);
-	else if (bond >= WF_THREAD_BONDS)
+	if (bond == WF_THREAD_DETACHED) {
+		if (!wf_body_keep(w, t))
+			free_thread(w, t);
+	} else if (bond >= WF_THREAD_BONDS) {
 		wake_joiner(w, (weft_thread *)bond, t->event.color);
+	}
 }
 
 static void hop(struct wf_worker *w, weft_thread *t)
 {
-	t->event.color = t->hop;
-	WF_STORE(&t->state, WF_THREAD_READY);
+	/* Who sees the color sees that it has not arrived there. */
+	WF_STORE(&t->state, WF_THREAD_HOPS);
+	__atomic_store_n(&t->event.color, t->hop, __ATOMIC_RELEASE);
 	(void)wf_sched_post(w->sched, w, w, &t->event, WF_FROM_CPU, NULL, true);
 }
 
-static WF_NOINLINE void run_errand(struct wf_worker *w, weft_thread *left)
+WF_NOINLINE void wf_thread_errand(struct wf_worker *w, weft_thread *left)
 {
 	w->flow.left = NULL;
-	if (left->errand == WF_THREAD_HOPS)
+	if (WF_UNLIKELY(left == wf_thread_forked))
+		wf_threads_forked();
+	else if (left->errand == WF_ERRAND_HOP)
 		hop(w, left);
 	else
 		finish(w, left);
-}
-
-/* What everyone does first who comes to run on w. */
-static WF_INLINE void arrived(struct wf_worker *w)
-{
-	weft_thread *left = w->flow.left;
-
-	if (left != NULL)
-		run_errand(w, left);
-}
-
-/* Notes on w that t runs there now. */
-static WF_INLINE void enter(struct wf_worker *w, weft_thread *t)
-{
-	t->worker = w;
-	WF_STORE(&t->state, WF_THREAD_RUNNING);
-	WF_STORE(&w->context, &t->context);
-	wf_thread_current = t;
-}
-
-/* The modes of calculation stay with the kernel thread: others would get ours. */
-static inline void check_rounding(weft_thread *t)
-{
-#ifdef WEFT_DEBUG
-	if (!wf_fp_mode_is_default())
-		(void)wf_misuse(
-			t->event.where_, 0,
-			"thread %s waits or ends with a rounding mode of its own: set it back "
-			"before",
-			t->name);
-#else
-	(void)t;
-#endif
-}
-
-/* Leaves t's stack for another thread of its color, or for the worker. */
-static WF_INLINE void leave_for(weft_thread *t, weft_thread *next)
-{
-	struct wf_worker *w = t->worker;
-	bool ends = t->errand == WF_THREAD_ENDS;
-
-	check_rounding(t);
-	if (next != NULL) {
-		enter(w, next);
-		wf_context_switch(&t->context, &next->context, ends);
-	} else {
-		wf_context_switch(&t->context, &w->flow.own, ends);
-	}
-	arrived(t->worker);
-}
-
-static WF_INLINE void leave(weft_thread *t)
-{
-	struct wf_worker *w = t->worker;
-	weft_event *ev = NULL;
-	weft_thread *next;
-
-	if (w->flow.young != NULL) {
-		ev = wf_turn_take_young(w);
-		if (ev == NULL)
-			wf_turn_queue_young(w);
-	}
-	if (ev == NULL)
-		ev = wf_turn_next(w, wf_thread_resume);
-	next = ev != NULL ? ev->arg : NULL;
-	if (next != t)
-		leave_for(t, next);
-	else
-		WF_STORE(&t->state, WF_THREAD_RUNNING);
 }
 
 void wf_thread_resume(void *thread)
 {
 	struct wf_worker *w = wf_worker_self();
 
-	enter(w, thread);
+	wf_thread_enter(w, thread);
 	wf_context_switch(&w->flow.own, &((weft_thread *)thread)->context, false);
 	wf_thread_current = NULL;
 	WF_STORE(&w->context, &w->flow.own);
-	arrived(w);
+	wf_thread_arrived(w);
 }
 
 void wf_park(struct wf_wait *wait)
 {
-	weft_thread *t = wf_thread_self();
-
-	WF_STORE(&t->wait, wait);
-	WF_STORE(&t->state, WF_THREAD_PARKED);
-	WF_ADD_OWN(&t->parkings, 1u);
-	if (WF_UNLIKELY(!WF_LOAD(&wf_trim_armed)))
-		wf_trim_arm();
-	WF_PROBE2(park_thread, t, wait->what);
-	leave(t);
-	WF_STORE(&t->wait, NULL);
+	wf_thread_park(wf_thread_self(), wait);
 }
 
 static void post(weft_thread *t)
@@ -268,30 +207,70 @@ static WF_NO_TSAN weft_thread *heir(weft_thread *t)
 	return WF_LOAD(&t->bond) == bond ? joiner : NULL;
 }
 
+/* The body has not waited: who started it goes on, and runs its errand. */
+static WF_INLINE _Noreturn void end_under(weft_thread *t)
+{
+	t->errand = WF_ERRAND_END;
+	t->worker->flow.left = t;
+	wf_thread_leave_under(t, wf_body_return(t));
+	wf_bug("a body that ended was resumed");
+}
+
+/* The last of a scope has ended, whose owner goes on. A stack that this worker keeps for
+ * itself may be given back while we are on it. */
+static WF_INLINE _Noreturn void end_for(weft_thread *t, weft_thread *owner)
+{
+	struct wf_worker *w = t->worker;
+
+	if (wf_body_keep(w, t))
+		WF_ADD_OWN(&w->flow.ended, 1u);
+	else
+		w->flow.left = t;
+	wf_thread_leave_for(t, owner);
+	wf_bug("a thread that ended was resumed");
+}
+
 static WF_INLINE _Noreturn void end(weft_thread *t, int result)
 {
-	weft_thread *next;
+	weft_thread *next = NULL;
 
 	run_cleanups(t);
 	wf_slots_end(t);
 	/* In a forked child any lock may be held for ever: the worker's loop knows. */
-	if (WF_UNLIKELY(wf_thread_forked == t))
-		leave_for(t, NULL);
+	if (WF_UNLIKELY(wf_thread_forked == t)) {
+		if (t->under != &wf_nobody)
+			end_under(t);
+		wf_thread_leave_for(t, NULL);
+	}
 	wf_locks_thread_ends(t);
 	t->result = result;
-	t->errand = WF_THREAD_ENDS;
+	if (t->scope != NULL || WF_LOAD(&t->kicked))
+		next = wf_scope_leave(t);
+	if (t->under != &wf_nobody)
+		end_under(t);
+	t->errand = WF_ERRAND_END;
 	wf_turn_leaving(t->worker);
+	if (next != NULL) {
+		if (wf_turn_more(t->worker, &next->event))
+			end_for(t, next);
+		wf_thread_wake(next);
+	}
 	next = heir(t);
 	if (next != NULL && wf_turn_more(t->worker, &next->event)) {
 		/* In one color nobody is beside us: the joiner frees it. */
 		WF_ADD_OWN(&t->worker->flow.ended, 1u);
 		WF_STORE(&t->state, WF_THREAD_ENDED);
 		WF_STORE(&t->bond, WF_THREAD_TAKEN);
-		leave_for(t, next);
+		wf_thread_leave_for(t, next);
 	}
 	t->worker->flow.left = t;
-	leave(t);
+	wf_thread_leave(t);
 	wf_bug("a thread that ended was resumed");
+}
+
+void wf_thread_end(weft_thread *t, int result)
+{
+	end(t, result);
 }
 
 static void thread_main(void *arg)
@@ -299,7 +278,7 @@ static void thread_main(void *arg)
 	weft_thread *t = arg;
 
 	wf_context_begun();
-	arrived(t->worker);
+	wf_thread_arrived(t->worker);
 	end(t, t->fn(t->arg));
 }
 
@@ -330,7 +309,9 @@ static inline bool good(const weft_thread_attr *attr, weft_thread_fn *fn)
 	       (!attr->on || wf_color_valid(attr->color));
 }
 
-static WF_INLINE weft_thread *make(struct wf_worker *w, const weft_thread_attr *attr, int *err)
+/* `room` is left free at the top of its stack. */
+static WF_INLINE weft_thread *make(struct wf_worker *w, const weft_thread_attr *attr, size_t room,
+				   int *err)
 {
 	struct wf_stacks *s = &wf_thread_stacks;
 	int class = attr->stack_size == 0 ? s->usual : wf_stack_class(s, attr->stack_size);
@@ -340,7 +321,7 @@ static WF_INLINE weft_thread *make(struct wf_worker *w, const weft_thread_attr *
 	t = class >= 0 ? wf_stack_get(s, w != NULL ? &w->flow.stacks : NULL, class, err) : NULL;
 	if (t == NULL)
 		return NULL;
-	wf_context_init(&t->context, wf_stack_low(class, t), (uintptr_t)t, thread_main, t);
+	wf_context_init(&t->context, wf_stack_low(class, t), (uintptr_t)t - room, thread_main, t);
 	t->stack_class = (uint8_t) class;
 	return t;
 }
@@ -353,9 +334,14 @@ static WF_INLINE void fill_in(weft_thread *t, const weft_thread_attr *attr, weft
 				 .color = color,
 				 .priority = attr->priority,
 				 .where_ = where };
+	t->under = (weft_thread *)(uintptr_t)&wf_nobody;
+	t->body = 0;
+	t->scope = t->member = NULL;
+	t->items = NULL;
+	t->told = NULL;
 	t->fn = fn;
 	t->arg = arg;
-	t->errand = WF_THREAD_NO_ERRAND;
+	t->errand = WF_ERRAND_NONE;
 	t->answers = 0;
 	t->slots = NULL;
 	t->slots_count = 0;
@@ -367,6 +353,8 @@ static WF_INLINE void fill_in(weft_thread *t, const weft_thread_attr *attr, weft
 	atomic_init(&t->trimmed, 0);
 	atomic_init(&t->seen, 0);
 	atomic_init(&t->in_vain, 0);
+	atomic_init(&t->kicked, WF_KICK_NONE);
+	t->settles = false;
 	atomic_init(&t->wait, NULL);
 	atomic_init(&t->bond, joinable ? WF_THREAD_JOINABLE : WF_THREAD_DETACHED);
 	t->name[0] = '\0';
@@ -388,7 +376,7 @@ static WF_INLINE int start(struct wf_worker *w, weft_thread *parent, weft_thread
 		return bad(attr, fn, where);
 	if (WF_UNLIKELY(wf_stopping()))
 		return -ESHUTDOWN;
-	t = make(w, attr, &err);
+	t = make(w, attr, 0, &err);
 	if (WF_UNLIKELY(t == NULL))
 		return err;
 	color = attr->on         ? attr->color
@@ -399,8 +387,25 @@ static WF_INLINE int start(struct wf_worker *w, weft_thread *parent, weft_thread
 	if (thread != NULL)
 		*thread = t;
 	wf_thread_count_started(w != NULL ? &w->flow : NULL);
+	if (parent != NULL && parent->scope != NULL && !attr->apart) {
+		t->scope = parent->scope;
+		wf_scope_join(t, parent);
+	}
 	stand_by(t, parent);
 	return 0;
+}
+
+weft_thread *wf_thread_make_body(struct wf_worker *w, weft_thread_fn *fn, void *arg, size_t room,
+				 int *err)
+{
+	static const weft_thread_attr plain;
+	weft_thread *t = make(w, &plain, room, err);
+
+	if (t == NULL)
+		return NULL;
+	fill_in(t, &plain, weft_color_current(), fn, arg, NULL, false);
+	t->worker = w;
+	return t;
 }
 
 int wf_thread_start(weft_thread **thread, const weft_thread_attr *attr, weft_thread_fn *fn,
@@ -512,10 +517,11 @@ int weft_detach(weft_thread *t)
 /* Moving on */
 
 /* The running thread is ready, behind the others of its color. */
-static void go_behind(weft_thread *t)
+static WF_INLINE void go_behind(weft_thread *t)
 {
 	WF_STORE(&t->state, WF_THREAD_READY);
-	post(t);
+	if (!wf_turn_post(t->worker, &t->event))
+		post(t);
 }
 
 int weft_yield(void)
@@ -526,14 +532,19 @@ int weft_yield(void)
 
 	if (WF_UNLIKELY(rc < 0))
 		return rc;
+	if (WF_UNLIKELY(t->under != &wf_nobody)) {
+		go_behind(t);
+		wf_thread_leave(t);
+		return 0;
+	}
 	wf_turn_leaving(t->worker);
 	next = wf_turn_swap(t->worker, &t->event, wf_thread_resume);
 	if (WF_LIKELY(next != NULL)) {
 		WF_STORE(&t->state, WF_THREAD_READY);
-		leave_for(t, next->arg);
+		wf_thread_leave_for(t, next->arg);
 	} else {
 		go_behind(t);
-		leave(t);
+		wf_thread_leave(t);
 	}
 	return 0;
 }
@@ -546,15 +557,20 @@ int weft_yield_to(weft_thread *other)
 	if (rc < 0)
 		return rc;
 	wf_turn_leaving(t->worker);
-	if (other == t || other->event.color != t->event.color ||
+	if (other == t || other->event.color != t->event.color || wf_body_in_handler(t) ||
 	    wf_sched_cancel(t->worker, &other->event) < 0)
 		return weft_yield();
+	/* Who started it, and goes on when it first waits, is only ready then. */
+	for (weft_thread *u = t; u->under != &wf_nobody;) {
+		u = wf_body_part(u);
+		go_behind(u);
+	}
 	go_behind(t);
 	if (wf_turn_more(t->worker, &other->event)) {
-		leave_for(t, other);
+		wf_thread_leave_for(t, other);
 	} else {
 		go_behind(other);
-		leave(t);
+		wf_thread_leave(t);
 	}
 	return 0;
 }
@@ -572,10 +588,12 @@ int weft_hop_at(weft_color color, const char *where)
 	wf_locks_thread_hops(t, where);
 	t->hop = color;
 	t->event.where_ = where;
-	t->errand = WF_THREAD_HOPS;
+	t->errand = WF_ERRAND_HOP;
 	t->worker->flow.left = t;
-	leave(t);
-	t->errand = WF_THREAD_NO_ERRAND;
+	wf_thread_leave(t);
+	t->errand = WF_ERRAND_NONE;
+	if (t->scope != NULL)
+		wf_scope_hopped(t);
 	return 0;
 }
 
@@ -592,6 +610,8 @@ int weft_thread_set_name(weft_thread *t, const char *name)
 		t = wf_thread_current;
 	if (t == NULL)
 		return -EPERM;
+	if (t == wf_thread_current)
+		t->body |= WF_BODY_UNTIDY;
 	snprintf(t->name, sizeof t->name, "%s", name != NULL ? name : "");
 	return 0;
 }
@@ -604,6 +624,7 @@ int weft_cleanup_push(weft_cleanup *c, weft_fn *run, void *arg)
 		return -EPERM;
 	*c = (weft_cleanup){ .run = run, .arg = arg, .next_ = t->cleanups };
 	t->cleanups = c;
+	t->body |= WF_BODY_UNTIDY;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #ifndef WF_THREAD_H
 #define WF_THREAD_H
 
+#include <weft/scope.h>
 #include <weft/thread.h>
 
 #include "platform/context.h"
@@ -26,6 +27,8 @@ enum wf_thread_state {
 	WF_THREAD_RUNNING,
 	WF_THREAD_PARKED,
 	WF_THREAD_ENDED, /* waits to be joined */
+	WF_THREAD_HOPS,  /* posted in another color, where it has not run yet */
+	WF_THREAD_SPARE, /* a stack for a body that may begin any time: body.h */
 };
 
 /* In weft_thread.bond: who frees the record when the thread has ended. Anything
@@ -40,9 +43,24 @@ enum wf_thread_bond {
 
 /* What is left to do for a thread when its stack was left. */
 enum wf_thread_errand {
-	WF_THREAD_NO_ERRAND,
-	WF_THREAD_HOPS, /* post it in the color `hop` */
-	WF_THREAD_ENDS,
+	WF_ERRAND_NONE,
+	WF_ERRAND_HOP, /* post it in the color `hop` */
+	WF_ERRAND_END,
+};
+
+/* What is special about a body (body.h). All zeros: nothing, it has not waited yet. */
+enum wf_body_flag {
+	WF_BODY_PARTED = 1, /* it has waited: who started it goes on without it */
+	WF_BODY_UNTIDY = 2, /* something is to be done when it returns */
+	WF_BODY_EXTRA = 4,  /* its stack is freed then, and not kept for the next */
+};
+
+/* Where the kick of a thread is, which tells it that a scope was cancelled. */
+enum wf_kick {
+	WF_KICK_NONE,
+	WF_KICK_POSTED,
+	WF_KICK_RUNS,
+	WF_KICK_AGAIN, /* it runs, and there is something new */
 };
 
 enum { WF_THREAD_NAME = 16 };
@@ -52,17 +70,24 @@ struct weft_thread {
 	struct wf_stack_item item; /* the stack pool's while it is free */
 	struct wf_context context;
 	weft_event event; /* resumes it; its color is the thread's */
+	/* body_x86_64.S and its like know where the fields are down to here. */
+	struct wf_worker *worker; /* where it runs, or ran last */
+	weft_thread *under;       /* body.h */
+	weft_thread *next_spare;
+	weft_scope *scope;      /* the innermost that it is in, or NULL */
+	uint8_t body;           /* enum wf_body_flag */
+	_Atomic uint8_t kicked; /* enum wf_kick; both are looked at as one */
 	_Atomic uint8_t state;
 	uint8_t stack_class;
 	uint8_t errand;
-	uint8_t answers;           /* calls in a row that did not wait: call.c */
-	_Atomic uint32_t parkings; /* counts them */
-	/* trim.c: the count when it was last looked at, and when it was trimmed. */
-	_Atomic uint32_t seen, trimmed;
-	_Atomic uint8_t in_vain;      /* trims in a row that gave nothing back */
+	uint8_t answers;              /* calls in a row that did not wait: call.c */
+	_Atomic uint8_t in_vain;      /* trim.c: trims in a row that gave nothing back */
+	bool settles;                 /* it waits for its kick, to end */
+	_Atomic uint32_t parkings;    /* counts them */
+	_Atomic uint32_t seen;        /* trim.c: the count when it was last looked at, */
+	_Atomic uint32_t trimmed;     /* and when it was trimmed */
 	struct wf_wait *_Atomic wait; /* why it is parked */
 	_Atomic uintptr_t bond;
-	struct wf_worker *worker; /* where it runs, or ran last */
 	weft_thread_fn *fn;
 	void *arg;
 	weft_color hop; /* where to, while it hops */
@@ -70,6 +95,14 @@ struct weft_thread {
 	weft_cleanup *cleanups;
 	unsigned slots_count;
 	int result;
+	/* src/async: the scope that it belongs to, once it is in its list; what is to be done
+	 * when one is cancelled; an event that tells it so, in its color; a list of
+	 * those who are told at once. */
+	weft_scope *member;
+	weft_thread *member_next, *member_prev;
+	weft_cancel_item *items;
+	weft_event kick;
+	weft_thread *told;
 #ifdef WEFT_DEBUG
 	void *held; /* locks.c: the locks that it holds */
 #endif
@@ -81,6 +114,12 @@ struct weft_thread {
 extern _Thread_local struct weft_thread *wf_thread_current
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 weft_thread *wf_thread_self(void);
+
+/* Whether a wait of the thread would be cancelled. */
+static inline bool wf_thread_cancelled(const weft_thread *t)
+{
+	return t->scope != NULL && __atomic_load_n(&t->scope->cancelled_, __ATOMIC_RELAXED);
+}
 
 /* In a forked child: the thread that forked. It has no runtime any more, and is not
  * wf_thread_current. */
@@ -95,6 +134,16 @@ static inline int wf_wait_allowed(void)
 /* weft_thread_start for callers that are inside the gate. */
 int wf_thread_start(weft_thread **thread, const weft_thread_attr *attr, weft_thread_fn *fn,
 		    void *arg, const char *where);
+
+/* Nobody: the `under` of threads that have none. */
+extern const struct weft_thread wf_nobody;
+
+/* For body.c. Makes a thread that nobody has posted, with so much room above its first
+ * frame; frees one that was never used; ends the running one. */
+weft_thread *wf_thread_make_body(struct wf_worker *w, weft_thread_fn *fn, void *arg, size_t room,
+				 int *err);
+void wf_thread_free_spare(struct wf_worker *w, weft_thread *t);
+_Noreturn void wf_thread_end(weft_thread *t, int result);
 
 /* Stops the running thread until somebody wakes it (wf_thread_wake, or an event
  * whose run is wf_thread_resume and whose arg is the thread, in its color). `wait`

@@ -16,8 +16,11 @@ int wf_wait_refused(void)
 	return wf_thread_forked != NULL && wf_worker_self() == NULL ? -ESHUTDOWN : -EPERM;
 }
 
+/* Once: what comes second finds it under way. */
 void wf_wait_cancel(struct wf_wait *wait, int error)
 {
+	if (wait->cancel == NULL || wait->error != 0)
+		return;
 	atomic_store(&wait->cancelling, true);
 	if (!atomic_load(&wait->woken)) {
 		wait->error = error;
@@ -55,12 +58,19 @@ static WF_NOINLINE void wait_until(struct wf_wait *wait, uint64_t deadline)
 	(void)weft_timer_cancel(&timer);
 }
 
-void wf_wait(struct wf_wait *wait, uint64_t deadline)
+static inline void wait_as(const weft_thread *self, struct wf_wait *wait, uint64_t deadline)
 {
-	if (deadline == UINT64_MAX)
+	if (WF_UNLIKELY(wf_thread_cancelled(self)))
+		wf_wait_cancel(wait, -ECANCELED);
+	if (WF_LIKELY(deadline == UINT64_MAX))
 		wf_park(wait);
 	else
 		wait_until(wait, deadline);
+}
+
+void wf_wait(struct wf_wait *wait, uint64_t deadline)
+{
+	wait_as(wf_thread_self(), wait, deadline);
 }
 
 void wf_waiter_init(struct wf_waiter *w, const char *what, const void *object,
@@ -97,10 +107,8 @@ void wf_waiter_sleep(struct wf_waiter *w, uint64_t deadline)
 {
 	if (WF_UNLIKELY(w->thread == NULL))
 		sleep_in_kernel(w, deadline);
-	else if (WF_LIKELY(deadline == UINT64_MAX))
-		wf_park(&w->wait);
 	else
-		wait_until(&w->wait, deadline);
+		wait_as(w->thread, &w->wait, deadline);
 }
 
 /* A foreign kernel thread may do it: if the run is over so is the thread. */

@@ -1,10 +1,9 @@
 /* wait.h - one wait of one thread: what it is for, and how it ends early.
  *
- * Lives on the waiter's stack. A deadline (and later a cancelled scope) ends a
- * wait by calling `cancel` in the waiter's color. cancel either sees to it that
- * the wait ends soon, by the way it would have ended, or finds that it has ended
- * and does nothing. So the waiter is woken once, whoever came first, and what it
- * waited for either happened or did not (X1).
+ * Lives on the waiter's stack. A deadline or a cancelled scope ends a wait by calling
+ * `cancel` in the waiter's color. cancel either sees to it that the wait ends soon, by the
+ * way it would have ended, or finds that it has ended and does nothing. So the waiter is
+ * woken once, whoever came first, and what it waited for either happened or did not (X1).
  *
  * Lifetime of what is waited for. Whoever lets a waiter go may free the object next,
  * while the waiter's deadline comes in another color. So each says what it is about
@@ -23,15 +22,15 @@
 struct weft_thread;
 
 struct wf_wait {
-	const char *what; /* "read", "mutex" ... for dumps */
-	uintptr_t on;     /* the descriptor, or the object's address */
-	void (*cancel)(struct wf_wait *wait);
+	const char *what;                     /* "read", "mutex" ... for dumps */
+	uintptr_t on;                         /* the descriptor, or the object's address */
+	void (*cancel)(struct wf_wait *wait); /* NULL: nothing ends it early */
 	int error; /* why it was cancelled: -ETIMEDOUT, -ECANCELED; else 0 */
 	_Atomic bool woken, cancelling;
 };
 
 /* Parks the running thread, until woken; calls wait->cancel, with wait->error set, if
- * the deadline comes first. */
+ * the deadline comes first, or its scope is cancelled or was. */
 void wf_wait(struct wf_wait *wait, uint64_t deadline);
 
 /* Ends it early, for that reason. In the waiter's color, where it waits. */

@@ -1,5 +1,5 @@
 /* A program for tests/checks/gdb: threads that wait in known places, one that has not
- * begun, and one that runs. */
+ * begun, a body that has waited, and one that runs on top of who started it. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -65,19 +65,42 @@ static void start(const char *name, weft_thread_fn *fn, weft_thread **joinable)
 		abort();
 }
 
+static int body(void *unused)
+{
+	int rc;
+
+	(void)unused;
+	weft_thread_set_name(NULL, "body");
+	rc = weft_sleep(1000000000000);
+	sink++;
+	return rc;
+}
+
+static int on_top(void *unused)
+{
+	(void)unused;
+	all_parked();
+	sink++;
+	return 0;
+}
+
 /* All are of one color: they take turns, in this order. */
 static int first(void *unused)
 {
+	weft_scope s;
+
 	(void)unused;
+	weft_scope_begin(&s);
 	weft_mutex_lock(&mutex);
 	start("reader", reader, NULL);
 	start("locker", locker, NULL);
 	start("sleeper", sleeper, NULL);
 	weft_yield();
 	start("late", late, NULL);
-	all_parked();
+	weft_async_call(body, NULL);
+	weft_async_call(on_top, NULL);
 	sink++;
-	return 0;
+	return weft_scope_end(&s);
 }
 
 int main(void)

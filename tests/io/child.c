@@ -20,11 +20,16 @@ enum { COLOR = 5, MANY = 40 };
 static weft_child kids[MANY];
 static _Atomic int done;
 
-static void run(int (*fn)(void *))
+static void run_on(int workers, int (*fn)(void *))
 {
-	weft_options opt = { .workers = 2 };
+	weft_options opt = { .workers = workers };
 
 	CHECK_EQ(weft_run(fn, NULL, &opt), 0);
+}
+
+static void run(int (*fn)(void *))
+{
+	run_on(2, fn);
 }
 
 static void on_done(void *unused)
@@ -396,11 +401,12 @@ TEST(a_cancel_that_races_with_the_beginning_is_exact)
 }
 
 #ifdef WEFT_FAULTS
-/* To start a process may take long, and the stand-in for the worker then asks for faults
- * too, which would be counted. */
-static void count_no_stalls(void)
+/* Where faults are counted nobody else may ask for them: no second worker, and no stand-in
+ * for one that takes long to start a process. */
+static void run_alone(int (*fn)(void *))
 {
 	CHECK_EQ(setenv("WEFT_STALL_MS", "-1", 1), 0);
+	run_on(1, fn);
 }
 
 /* Each failure is either told at once, and nothing runs, or made up for. */
@@ -428,8 +434,7 @@ static int spawn_with_faults(void *unused)
 
 TEST(a_spawn_that_fails_starts_nothing_and_one_that_succeeds_is_waited_for)
 {
-	count_no_stalls();
-	run(spawn_with_faults);
+	run_alone(spawn_with_faults);
 	CHECK_EQ(done, spawned);
 	CHECK(refused >= 4); /* memory, two descriptors, the process */
 	CHECK(spawned >= 4); /* no pidfd, no watch: a timer looks */
@@ -452,8 +457,7 @@ static int cancel_without_pidfd(void *unused)
 
 TEST(without_a_pidfd_a_wait_can_be_cancelled_too)
 {
-	count_no_stalls();
-	run(cancel_without_pidfd);
+	run_alone(cancel_without_pidfd);
 	CHECK_EQ(kids[0].result, -ECANCELED);
 	CHECK_EQ(kill(kids[0].pid, SIGKILL), 0);
 	CHECK_EQ(waitpid(kids[0].pid, NULL, 0), kids[0].pid);
@@ -470,8 +474,7 @@ static int stop_without_pidfd(void *unused)
 
 TEST(without_a_pidfd_a_runtime_can_stop_too)
 {
-	count_no_stalls();
-	run(stop_without_pidfd);
+	run_alone(stop_without_pidfd);
 	CHECK_EQ(kill(kids[0].pid, SIGKILL), 0);
 	CHECK_EQ(waitpid(kids[0].pid, NULL, 0), kids[0].pid);
 }

@@ -214,8 +214,10 @@ static weft_thread *_Atomic restless[RESTLESS];
 static int be_restless(void *slot)
 {
 	atomic_store((weft_thread * _Atomic *)slot, weft_self());
-	while (!atomic_load(&enough))
+	while (!atomic_load(&enough)) {
 		CHECK_EQ(go_deeper((int)(slot != NULL)), 0);
+		CHECK_EQ(weft_yield(), 0); /* they may be fed faster than they eat */
+	}
 	return 0;
 }
 
@@ -506,6 +508,54 @@ TEST(a_worker_stuck_in_a_thread_is_told_by_the_threads_name)
 	catch_reports();
 	CHECK_EQ(weft_run(start_hog, NULL, &opt), 0);
 	find(find(text, "compute+"), "hog+");
+}
+
+/* A body belongs to who started it, until it waits. */
+static int yields(void *unused)
+{
+	(void)unused;
+	return weft_yield();
+}
+
+static int starts_one(void *unused)
+{
+	(void)unused;
+	return weft_async_call(yields, NULL);
+}
+
+FRAME static int block(void *unused)
+{
+	(void)unused;
+	usleep(50000);
+	sink++;
+	return 0;
+}
+
+static int blocks_in_body(void *unused)
+{
+	(void)unused;
+	do {
+		CHECK_EQ(weft_async_call(starts_one, NULL), 0);
+		CHECK_EQ(weft_async_call(block, NULL), 0);
+		CHECK_EQ(weft_yield(), 0);
+	} while (!told_of_hog());
+	return 0;
+}
+
+static int start_blocking(void *unused)
+{
+	(void)unused;
+	start("hog", 5, blocks_in_body, NULL);
+	return 0;
+}
+
+TEST(a_worker_stuck_in_a_body_is_told_by_the_name_of_who_started_it)
+{
+	weft_options opt = { .workers = 1, .stall_ms = 10 };
+
+	catch_reports();
+	CHECK_EQ(weft_run(start_blocking, NULL, &opt), 0);
+	find(text, "block+");
 }
 
 TEST_MAIN

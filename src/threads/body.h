@@ -1,0 +1,63 @@
+/* body.h - a thread that begins on top of who started it.
+ *
+ * A body runs at once, like a function that was called, but on a stack of its own. Who
+ * started it lies `under` it, and goes on when the body returns, or first waits: then
+ * they part, and from there on the body is a thread like any other. So a body
+ * that does not wait costs hardly more than a call: nothing is queued, counted or
+ * listed before they part, and a worker keeps stacks that are ready, `spare`. The caller
+ * never moves: to the compiler it is a call.
+ *
+ * The way without parting is in body_x86_64.S (and its like), and as C for where that
+ * cannot be: sanitizers want to hear of each switch, and a plain handler is no thread.
+ */
+#ifndef WF_BODY_H
+#define WF_BODY_H
+
+#include "threads/thread.h"
+
+/* How the argument of a body is meant. */
+enum wf_body_kind {
+	WF_BODY_CALL,  /* it is the argument */
+	WF_BODY_COPY,  /* it points to bytes, of which the body gets a copy */
+	WF_BODY_BLOCK, /* the same, and the function has no result */
+};
+
+/* Runs a body: as weft_async_call. `room` is the size of what is copied. A block that there
+ * is no stack for runs in place, with args itself: it does not fail. */
+int wf_body_call(weft_thread_fn *fn, void *arg);
+int wf_body_copy(weft_thread_fn *fn, const void *args, size_t room);
+int wf_body_block(weft_thread_fn *fn, const void *args, size_t room);
+
+/* How much room on its stack so many bytes take. */
+static inline size_t wf_body_rounded(size_t room)
+{
+	return (room + 15) & ~(size_t)15;
+}
+
+/* Where the three above are at a loss: there is no spare, or this is no place for it. */
+int wf_body_slow(weft_thread_fn *fn, void *arg, size_t room, enum wf_body_kind kind);
+/* Where who lay under a body goes on, if the body left an errand. */
+void wf_body_went_on(void);
+
+/* What the C++ library asks about an exception that has come to where a body began. */
+int wf_body_thrown(void);
+
+/* The body is about to wait for the first time. Returns who goes on; NULL: a handler on
+ * its worker's stack. */
+weft_thread *wf_body_part(weft_thread *t);
+/* The same for one that has come to its end. */
+weft_thread *wf_body_return(weft_thread *t);
+
+/* Whether a handler is at the bottom of those who wait for t to wait or return. */
+bool wf_body_in_handler(const weft_thread *t);
+
+/* One that has ended may be kept as a spare. False: free it. */
+bool wf_body_keep(struct wf_worker *w, weft_thread *t);
+
+/* Frees the spares of a worker. */
+void wf_body_drop_spares(struct wf_worker *w);
+
+/* What wf_nobody was left with: a frame that nobody called. */
+extern const uintptr_t wf_body_no_frame[];
+
+#endif

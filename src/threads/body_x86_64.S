@@ -1,0 +1,288 @@
+/* body_x86_64.S - runs a body on a spare stack, and comes back (body.h).
+ *
+ * Who starts it is left as by wf_switch, so that anybody can switch to it when the body
+ * first waits: rbx, rbp, `went_on`, and above that r15 to r12, which wf_switch leaves to
+ * the compiler. rbx is the body's record while it runs. When it returns without having
+ * waited nothing has to be restored but the stack pointer and rbx, and the return matches
+ * its call; when it has waited the caller goes on by a jump (see leave.h).
+ *
+ * For unwinders the caller's frame is where the record says: *(*(rbx + UNDER) + SP) + 64,
+ * which is a frame with no caller once they have parted.
+ */
+#include "threads/offsets.h"
+
+/* CFA by expression: breg3 WF_T_UNDER; deref; plus_uconst WF_T_SP; deref; plus_uconst
+ * WF_BODY_FRAME. Numbers above 63 take two bytes. */
+#define TWO(n) ((n) & 127) | 128, (n) >> 7
+#define CFA_BY_RECORD \
+	.cfi_escape 0x0f, 9, 0x73, TWO(WF_T_UNDER), 6, 0x23, WF_T_SP, 6, 0x23, WF_BODY_FRAME
+
+/* An exception that would leave a body ends the program, as it does in other threads. */
+	.macro	NO_THROW
+	.cfi_personality 0x1b, wf_body_thrown
+	.endm
+
+	.macro	SAVED
+	.cfi_offset %rbx, -64
+	.cfi_offset %r12, -16
+	.endm
+
+	.text
+
+/* rdi is the body's function, r8 where the running thread is kept, r9 that thread, which
+ * starts the body, r10 its worker, r11 the body's record. */
+	.macro	BEGIN slow
+	movq	wf_thread_current@gottpoff(%rip), %r8
+	movq	%fs:(%r8), %r9
+	testq	%rdi, %rdi
+	je	\slow
+	testq	%r9, %r9
+	je	\slow
+	movq	WF_T_WORKER(%r9), %r10
+	movq	WF_W_SPARE(%r10), %r11
+	testq	%r11, %r11
+	je	\slow
+	.endm
+
+	.macro	LEAVE
+	pushq	%r12
+	.cfi_adjust_cfa_offset 8
+	pushq	%r13
+	.cfi_adjust_cfa_offset 8
+	pushq	%r14
+	.cfi_adjust_cfa_offset 8
+	pushq	%r15
+	.cfi_adjust_cfa_offset 8
+	leaq	went_on(%rip), %rax
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	SAVED
+	movq	WF_T_NEXT(%r11), %rax
+	movq	%rax, WF_W_SPARE(%r10)
+	movq	%rsp, WF_T_SP(%r9)
+	movq	%r9, WF_T_UNDER(%r11)
+	movq	WF_T_SCOPE(%r9), %rax
+	movq	%rax, WF_T_SCOPE(%r11)
+	movq	WF_T_COLOR(%r9), %rax
+	movq	%rax, WF_T_COLOR(%r11)
+	movq	%r11, %fs:(%r8)
+	movq	WF_W_EXCEPTIONS(%r10), %rax
+	testq	%rax, %rax
+	je	5f
+	/* What C++ has in hand stays with who starts the body. */
+	movq	(%rax), %rbx
+	movq	%rbx, WF_T_CAUGHT(%r9)
+	movl	8(%rax), %ebx
+	movl	%ebx, WF_T_CAUGHT + 8(%r9)
+	movq	$0, (%rax)
+	movl	$0, 8(%rax)
+5:	movq	%r11, %rbx
+	CFA_BY_RECORD
+	.endm
+
+/* int wf_body_call(weft_thread_fn *fn, void *arg) */
+	.globl	wf_body_call
+	.hidden	wf_body_call
+	.type	wf_body_call, @function
+	.p2align 4
+wf_body_call:
+	.cfi_startproc
+	endbr64
+	BEGIN	.Lcall_slow
+	LEAVE
+	movl	$-1, %r12d
+	movq	%r11, %rsp
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	.cfi_endproc
+	.size	wf_body_call, . - wf_body_call
+
+/* Calls rax; r12 is what remains of the result. Debuggers take a caller's frame that lies
+ * below its callee's for a mistake, but not if the code between has this name. */
+	.type	__morestack, @function
+__morestack:
+	.cfi_startproc
+	NO_THROW
+	CFA_BY_RECORD
+	SAVED
+	call	*%rax
+	movq	WF_T_UNDER(%rbx), %r9
+	movq	WF_T_SCOPE(%rbx), %rdx
+	andl	%r12d, %eax
+	js	.Luntidy
+	cmpw	$0, WF_T_BODY(%rbx)
+	jne	.Luntidy
+	cmpq	WF_T_SCOPE(%r9), %rdx
+	jne	.Luntidy
+	movq	wf_thread_current@gottpoff(%rip), %r8
+	movq	WF_T_WORKER(%r9), %r10
+	movq	%r9, %fs:(%r8)
+	movq	WF_W_SPARE(%r10), %rax
+	movq	%rax, WF_T_NEXT(%rbx)
+	movq	%rbx, WF_W_SPARE(%r10)
+	movq	WF_W_EXCEPTIONS(%r10), %rax
+	testq	%rax, %rax
+	je	1f
+	movq	WF_T_CAUGHT(%r9), %rcx
+	movq	%rcx, (%rax)
+	movl	WF_T_CAUGHT + 8(%r9), %ecx
+	movl	%ecx, 8(%rax)
+1:	leaq	wf_nobody(%rip), %rax
+	movq	WF_T_SP(%r9), %rsp
+	.cfi_def_cfa %rsp, 64
+	movq	%rax, WF_T_UNDER(%rbx)
+	xorl	%eax, %eax
+	movq	48(%rsp), %r12
+	.cfi_restore %r12
+	movq	(%rsp), %rbx
+	.cfi_restore %rbx
+	addq	$56, %rsp
+	.cfi_adjust_cfa_offset -56
+	ret
+	.cfi_endproc
+
+/* Something is to be done for it, on its own stack, and then it does not come back. */
+	.cfi_startproc
+	NO_THROW
+	CFA_BY_RECORD
+	SAVED
+.Luntidy:
+	movq	%rbx, %rdi
+	movl	%eax, %esi
+	/* As a call, but one that the processor does not expect to return: see leave.h. */
+	leaq	1f(%rip), %rax
+	pushq	%rax
+	jmp	wf_thread_end
+1:	ud2
+	.cfi_endproc
+	.size	__morestack, . - __morestack
+
+	.cfi_startproc
+.Lcall_slow:
+	xorl	%edx, %edx
+	xorl	%ecx, %ecx
+	jmp	wf_body_slow
+	.cfi_endproc
+
+/* The caller goes on because the body waits: by wf_switch, which has restored rbx and rbp. */
+	.p2align 4
+	.type	went_on, @function
+went_on:
+	.cfi_startproc
+	.cfi_def_cfa_offset 40
+	.cfi_offset %r12, -16
+	.cfi_offset %r13, -24
+	.cfi_offset %r14, -32
+	.cfi_offset %r15, -40
+	endbr64
+	popq	%r15
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r15
+	popq	%r14
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r14
+	popq	%r13
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r13
+	popq	%r12
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r12
+	movq	wf_thread_current@gottpoff(%rip), %r8
+	movq	%fs:(%r8), %r9
+	movq	WF_T_WORKER(%r9), %r10
+	cmpq	$0, WF_W_LEFT(%r10)
+	jne	.Lerrand
+.Lgo:
+	xorl	%eax, %eax
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %rcx
+	notrack jmp *%rcx
+	.cfi_endproc
+	.cfi_startproc
+.Lerrand:
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	wf_body_went_on
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	.Lgo
+	.cfi_endproc
+	.size	went_on, . - went_on
+
+/* int wf_body_copy(weft_thread_fn *fn, const void *args, size_t room)
+ * int wf_body_block(the same): rcx is what remains of the result. */
+	.globl	wf_body_block
+	.hidden	wf_body_block
+	.type	wf_body_block, @function
+	.p2align 4
+wf_body_block:
+	.cfi_startproc
+	endbr64
+	xorl	%ecx, %ecx
+	jmp	.Lcopy
+	.cfi_endproc
+	.size	wf_body_block, . - wf_body_block
+
+	.globl	wf_body_copy
+	.hidden	wf_body_copy
+	.type	wf_body_copy, @function
+	.p2align 4
+wf_body_copy:
+	.cfi_startproc
+	endbr64
+	movq	$-1, %rcx
+.Lcopy:
+	BEGIN	.Lcopy_slow
+	cmpq	$WF_BODY_ROOM, %rdx
+	ja	.Lcopy_slow
+	LEAVE
+	leaq	15(%rdx), %rax
+	andq	$-16, %rax
+	movq	%r11, %rsp
+	subq	%rax, %rsp
+	movq	%rdx, %rax
+	andq	$-8, %rax
+	xorl	%r8d, %r8d
+	jmp	2f
+1:	movq	(%rsi,%r8), %r9
+	movq	%r9, (%rsp,%r8)
+	addq	$8, %r8
+2:	cmpq	%rax, %r8
+	jb	1b
+	jmp	4f
+3:	movb	(%rsi,%r8), %r9b
+	movb	%r9b, (%rsp,%r8)
+	incq	%r8
+4:	cmpq	%rdx, %r8
+	jb	3b
+	movl	%ecx, %r12d
+	movq	%rdi, %rax
+	movq	%rsp, %rdi
+	jmp	__morestack
+	.cfi_endproc
+	.cfi_startproc
+.Lcopy_slow:
+	/* 1, WF_BODY_COPY, or 2, WF_BODY_BLOCK. */
+	addl	$2, %ecx
+	jmp	wf_body_slow
+	.cfi_endproc
+	.size	wf_body_copy, . - wf_body_copy
+
+	.section .note.GNU-stack, "", @progbits
+
+/* Indirect branch tracking is supported, shadow stacks are not. */
+	.section .note.gnu.property, "a"
+	.p2align 3
+	.long	4
+	.long	16
+	.long	5
+	.asciz	"GNU"
+	.long	0xc0000002
+	.long	4
+	.long	1
+	.long	0

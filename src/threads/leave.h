@@ -1,0 +1,122 @@
+/* leave.h - leaving a stack, and what comes first on the next.
+ *
+ * The processor foresees returns by the calls before them, on whatever stack. So what
+ * leads to a switch is one function with everything inlined, and a thread that ends has
+ * made no call that did not return: else each return of who runs next is mispredicted.
+ */
+#ifndef WF_LEAVE_H
+#define WF_LEAVE_H
+
+#include "base/probe.h"
+#include "base/report.h"
+#include "scheduler/turn.h"
+#include "threads/body.h"
+#include "threads/thread.h"
+#include "threads/trim.h"
+
+/* Does for a thread whose stack was left what it wants done. */
+void wf_thread_errand(struct wf_worker *w, weft_thread *left);
+
+/* What everyone does first who comes to run on w. */
+static WF_INLINE void wf_thread_arrived(struct wf_worker *w)
+{
+	weft_thread *left = w->flow.left;
+
+	if (left != NULL)
+		wf_thread_errand(w, left);
+}
+
+/* Notes on w that t runs there now. */
+static WF_INLINE void wf_thread_enter(struct wf_worker *w, weft_thread *t)
+{
+	t->worker = w;
+	WF_STORE(&t->state, WF_THREAD_RUNNING);
+	WF_STORE(&w->context, &t->context);
+	wf_thread_current = t;
+}
+
+/* The modes of calculation stay with the kernel thread: others would get ours. */
+static inline void wf_thread_check_rounding(weft_thread *t)
+{
+#ifdef WEFT_DEBUG
+	if (!wf_fp_mode_is_default())
+		(void)wf_misuse(
+			t->event.where_, 0,
+			"thread %s waits or ends with a rounding mode of its own: set it back "
+			"before",
+			t->name);
+#else
+	(void)t;
+#endif
+}
+
+/* Leaves t's stack for another thread of its color, or for the worker. */
+static WF_INLINE void wf_thread_leave_for(weft_thread *t, weft_thread *next)
+{
+	struct wf_worker *w = t->worker;
+	bool ends = t->errand == WF_ERRAND_END;
+
+	wf_thread_check_rounding(t);
+	if (next != NULL) {
+		wf_thread_enter(w, next);
+		wf_context_switch(&t->context, &next->context, ends);
+	} else {
+		wf_context_switch(&t->context, &w->flow.own, ends);
+	}
+	wf_thread_arrived(t->worker);
+}
+
+/* Leaves the stack of a body for who lies under it, or for the worker: to the world it has
+ * not stopped. */
+static WF_INLINE void wf_thread_leave_under(weft_thread *t, weft_thread *under)
+{
+	bool ends = t->errand == WF_ERRAND_END;
+
+	wf_thread_check_rounding(t);
+	if (under != NULL) {
+		wf_thread_current = under;
+		wf_context_switch(&t->context, &under->context, ends);
+	} else {
+		wf_context_switch(&t->context, &t->worker->flow.own, ends);
+	}
+	wf_thread_arrived(t->worker);
+}
+
+static WF_INLINE void wf_thread_leave(weft_thread *t)
+{
+	struct wf_worker *w = t->worker;
+	weft_event *ev = NULL;
+	weft_thread *next;
+
+	if (WF_UNLIKELY(t->under != &wf_nobody)) {
+		wf_thread_leave_under(t, wf_body_part(t));
+		return;
+	}
+	if (w->flow.young != NULL) {
+		ev = wf_turn_take_young(w);
+		if (ev == NULL)
+			wf_turn_queue_young(w);
+	}
+	if (ev == NULL)
+		ev = wf_turn_next(w, wf_thread_resume);
+	next = ev != NULL ? ev->arg : NULL;
+	if (next != t)
+		wf_thread_leave_for(t, next);
+	else
+		WF_STORE(&t->state, WF_THREAD_RUNNING);
+}
+
+/* wf_park. */
+static WF_INLINE void wf_thread_park(weft_thread *t, struct wf_wait *wait)
+{
+	WF_STORE(&t->wait, wait);
+	WF_STORE(&t->state, WF_THREAD_PARKED);
+	WF_ADD_OWN(&t->parkings, 1u);
+	if (WF_UNLIKELY(!WF_LOAD(&wf_trim_armed)))
+		wf_trim_arm();
+	WF_PROBE2(park_thread, t, wait->what);
+	wf_thread_leave(t);
+	WF_STORE(&t->wait, NULL);
+}
+
+#endif

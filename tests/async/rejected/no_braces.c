@@ -1,0 +1,25 @@
+/* c says: expected (primary-)?expression */
+#include <weft/scope.h>
+
+int main(void)
+{
+	int x = 0;
+
+	weft_finish (q) {
+#ifdef WRONG
+		if (x == 0)
+			weft_async
+			{
+				x++;
+			};
+#else
+		if (x == 0) {
+			weft_async
+			{
+				x++;
+			};
+		}
+#endif
+	}
+	return x;
+}
