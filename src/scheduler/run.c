@@ -364,10 +364,12 @@ static int run(struct wf_runtime *rt, const char *where)
 	rc = start_workers(rt);
 	if (rc == 0)
 		rc = wf_watch_start(rt);
-	if (rc == 0)
-		rc = wf_flows.first(run_first, rt, where);
 	if (rc == 0) {
+		/* Before the first function, which may run on another worker at once. */
 		atomic_fetch_or(&gate, GATE_OPEN);
+		rc = wf_flows.first(run_first, rt, where);
+	}
+	if (rc == 0) {
 		wf_worker_run(wf_sched_worker(&rt->sched, 0));
 		if (WF_LOAD(&rt->forked))
 			return -ESHUTDOWN;
