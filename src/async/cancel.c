@@ -263,9 +263,11 @@ int weft_cancel_item_remove(weft_cancel_item *item)
 
 	if (t == NULL)
 		return -EPERM;
-	for (at = &t->items; *at != item && *at != NULL;)
-		at = &(*at)->next_;
-	if (*at != NULL)
-		*at = item->next_;
+	for (at = &t->items; *at != NULL; at = &(*at)->next_) {
+		if (*at == item) {
+			*at = item->next_;
+			break;
+		}
+	}
 	return item->ran_ ? -EALREADY : 0;
 }

@@ -15,13 +15,13 @@
 #include "base/compiler.h"
 #include "harness/test.h"
 
-/* SCHEDULES are tried with each program to shrink one: a schedule that fails may be rare. */
 #ifdef WF_TSAN
-enum { PROGRAMS = 500, SCHEDULES = 40 };
+enum { PROGRAMS = 500 };
 #else
-enum { PROGRAMS = 5000, SCHEDULES = 40 };
+enum { PROGRAMS = 5000 };
 #endif
 enum {
+	SCHEDULES = 40,  /* are tried with each program to shrink one: one that fails may be rare */
 	ENOUGH = 100000, /* to find a seeded bug; some thousands are usual at most */
 	LANES = 3,
 };
