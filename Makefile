@@ -22,7 +22,8 @@ help:
 	@echo "make             build the library and all that uses it, in $(BUILD)"
 	@echo "make check       all tests in all configurations, all checks of the source"
 	@echo "                 (ARGS='asan tsan' for some, ARGS=--full for long stress tests)"
-	@echo "make demo        a small web server on loopback (ARGS=--once: one pass)"
+	@echo "make demo        the web server, apps/httpd, on loopback (ARGS=--once: one pass,"
+	@echo "                 ARGS='--root DIRECTORY' for files of yours)"
 	@echo "make bench       the benchmarks (ARGS='NAME... --json --seconds N')"
 	@echo "make fuzz        random tests with fresh seeds (ARGS=SECONDS)"
 	@echo "make format      lays out all C files as .clang-format says"
@@ -41,8 +42,8 @@ check:
 
 demo: configure
 	@echo "building the demo in $(BUILD)"
-	$(call build,weft-demo)
-	@exec $(BUILD)/examples/demo/weft-demo $(ARGS)
+	$(call build,weft-httpd)
+	@exec $(BUILD)/apps/httpd/weft-httpd $(ARGS)
 
 bench:
 	@tools/setup bench
@@ -59,7 +60,7 @@ format:
 
 install: configure
 	@echo "building the library in $(BUILD)"
-	$(call build,weft_static weft_shared weft_man)
+	$(call build,weft_static weft_shared weft-tame weft_man)
 	@DESTDIR='$(DESTDIR)' cmake --install $(BUILD)
 
 clean:

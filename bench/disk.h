@@ -1,4 +1,4 @@
-/* disk.h - random reads of 4 KB, many at a time: Capriccio's figures 3 and 4, AC's 11. */
+/* disk.h - random reads, many at a time: Capriccio's figures 3 and 4, AC's 11. */
 #ifndef BENCH_DISK_H
 #define BENCH_DISK_H
 
@@ -12,7 +12,14 @@ struct disk_work {
 	int threads;    /* reads under way at a time */
 	bool cached;    /* by the page cache; else straight from the disk */
 	const char *io; /* weft only: backend */
+	size_t blocks;  /* in a read; 0: one */
 };
+
+/* Bytes of a read. */
+static inline size_t disk_size(const struct disk_work *work)
+{
+	return (work->blocks > 0 ? work->blocks : 1) * DISK_BLOCK;
+}
 
 /* The file, opened twice, by the parent of all measurements. */
 struct disk_file {
@@ -26,9 +33,9 @@ void disk_file_warm(void);
 /* Where the next read goes. */
 static inline int64_t disk_random(const struct disk_work *work, uint64_t *seed)
 {
-	uint32_t blocks = work->cached ? DISK_BLOCKS_CACHED : DISK_BLOCKS;
+	size_t bytes = (size_t)(work->cached ? DISK_BLOCKS_CACHED : DISK_BLOCKS) * DISK_BLOCK;
 
-	return (int64_t)(bench_random(seed) % blocks) * DISK_BLOCK;
+	return (int64_t)(bench_random(seed) % (bytes / disk_size(work)) * disk_size(work));
 }
 
 #define DISK_READS_CACHED 400000 /* in all */

@@ -147,12 +147,12 @@ static struct {
 
 static void *read_thread(void *arg)
 {
-	char *buf = aligned_alloc(DISK_BLOCK, DISK_BLOCK);
+	size_t size = disk_size(t.work);
+	char *buf = aligned_alloc(DISK_BLOCK, size);
 	uint64_t seed = (uint64_t)(uintptr_t)arg;
 
 	while (buf != NULL && !atomic_load_explicit(&t.stop, memory_order_relaxed)) {
-		if (pread(disk_file.direct, buf, DISK_BLOCK, disk_random(t.work, &seed)) !=
-		    DISK_BLOCK)
+		if (pread(disk_file.direct, buf, size, disk_random(t.work, &seed)) != (ssize_t)size)
 			break;
 		atomic_fetch_add_explicit(&t.reads, 1, memory_order_relaxed);
 	}

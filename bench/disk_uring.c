@@ -25,8 +25,8 @@ static void start_read(struct io_uring *ring, const struct disk_work *work, char
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
 
-	io_uring_prep_read(sqe, work->cached ? disk_file.cached : disk_file.direct, buf, DISK_BLOCK,
-			   (uint64_t)disk_random(work, seed));
+	io_uring_prep_read(sqe, work->cached ? disk_file.cached : disk_file.direct, buf,
+			   (unsigned)disk_size(work), (uint64_t)disk_random(work, seed));
 	io_uring_sqe_set_data(sqe, buf);
 }
 
@@ -41,7 +41,7 @@ static long turn(struct io_uring *ring, const struct disk_work *work, uint64_t *
 		return bench_fail("io_uring_submit_and_wait: %s", strerror(-err));
 	io_uring_for_each_cqe(ring, head, cqe)
 	{
-		if (cqe->res != DISK_BLOCK)
+		if (cqe->res != (int)disk_size(work))
 			return bench_fail("read: %s", strerror(-cqe->res));
 		start_read(ring, work, io_uring_cqe_get_data(cqe), seed);
 		n++;
@@ -53,7 +53,7 @@ static long turn(struct io_uring *ring, const struct disk_work *work, uint64_t *
 int disk_uring(const void *arg, double *values)
 {
 	const struct disk_work *work = arg;
-	size_t size = (size_t)work->threads * DISK_BLOCK;
+	size_t size = (size_t)work->threads * disk_size(work);
 	char *bufs = aligned_alloc(DISK_BLOCK, size);
 	double ns = bench_seconds(0.5) * 1e9, cpu;
 	struct io_uring ring;
@@ -69,7 +69,7 @@ int disk_uring(const void *arg, double *values)
 	start = bench_now();
 	cpu = bench_cpu_ns(getpid());
 	for (int i = 0; i < work->threads; i++)
-		start_read(&ring, work, bufs + (size_t)i * DISK_BLOCK, &seed);
+		start_read(&ring, work, bufs + (size_t)i * disk_size(work), &seed);
 	while (work->cached ? reads < DISK_READS_CACHED : (double)(bench_now() - start) < ns) {
 		long n = turn(&ring, work, &seed);
 

@@ -58,6 +58,14 @@ static const struct {
 	  "random reads, many under way at a time (AC, figure 11)" },
 	{ "quote-server", bench_quote_server, true,
 	  "a message a second to each of 20,000 clients (AC, figure 12)" },
+	{ "httpd", bench_httpd, true, "the web server beside others, asked by wrk" },
+	{ "tame-call", bench_tame_call, false,
+	  "the cost of a tamed call that does not wait (Tame, figure 8)" },
+	{ "tame-wait", bench_tame_wait, false,
+	  "the cost of a tamed function's wait (Tame, figure 9)" },
+	{ "tame-memory", bench_tame_memory, false, "a million closures that wait" },
+	{ "four-styles", bench_four_styles, true,
+	  "the same server as callbacks, tamed functions, threads and async blocks" },
 };
 
 static const char usage[] =

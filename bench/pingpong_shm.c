@@ -208,6 +208,115 @@ static int async_answers(void *unused)
 	return rc == -EPIPE ? 0 : rc;
 }
 
+/* As the paper's: one thread looks for messages, another waits for them. The first goes
+ * straight to the second when there is one, or lets it be ready only. */
+
+static weft_wait message = WEFT_WAIT_INIT("message", NULL);
+static uint64_t received;
+static int receive_rc;
+static bool stop_looking;
+
+static int look(int (*schedule)(weft_wait *w))
+{
+	int rc = 0;
+
+	while (rc == 0 && !stop_looking) {
+		rc = weft_channel_try_receive(ch, &received);
+		if (rc == -EAGAIN) {
+			rc = weft_yield();
+			continue;
+		}
+		receive_rc = rc;
+		(void)schedule(&message);
+	}
+	return rc;
+}
+
+static int look_and_go_to(void *unused)
+{
+	(void)unused;
+	return look(weft_schedule_to);
+}
+
+static int look_and_schedule(void *unused)
+{
+	(void)unused;
+	return look(weft_schedule);
+}
+
+static int receive(void)
+{
+	int rc = weft_suspend(&message);
+
+	return rc < 0 ? rc : receive_rc;
+}
+
+static int beside(weft_thread_fn *looks, int (*fn)(void))
+{
+	weft_thread *thread;
+	int rc = open_channel();
+
+	if (rc == 0)
+		rc = weft_thread_start(&thread, NULL, looks, NULL);
+	if (rc == 0) {
+		rc = fn();
+		stop_looking = true;
+		(void)weft_join(thread, NULL);
+	}
+	stop_looking = false;
+	weft_channel_free(ch);
+	return rc;
+}
+
+static int ask_waiting(void)
+{
+	int rc;
+
+	begin_times();
+	do {
+		rc = weft_channel_send(ch, &received);
+		if (rc == 0)
+			rc = receive();
+	} while (rc == 0 && !round_ends());
+	return rc;
+}
+
+static int answer_waiting(void)
+{
+	int rc = receive();
+
+	while (rc == 0) {
+		rc = weft_channel_send(ch, &received);
+		if (rc == 0)
+			rc = receive();
+	}
+	return rc == -EPIPE ? 0 : rc;
+}
+
+static int yield_to_asks(void *unused)
+{
+	(void)unused;
+	return beside(look_and_go_to, ask_waiting);
+}
+
+static int yield_to_answers(void *unused)
+{
+	(void)unused;
+	return beside(look_and_go_to, answer_waiting);
+}
+
+static int schedule_asks(void *unused)
+{
+	(void)unused;
+	return beside(look_and_schedule, ask_waiting);
+}
+
+static int schedule_answers(void *unused)
+{
+	(void)unused;
+	return beside(look_and_schedule, answer_waiting);
+}
+
 /* Handlers: one event that posts itself until there is something. */
 
 static weft_event event;
@@ -294,6 +403,26 @@ static int ask_by_async(void)
 static int answer_by_async(void)
 {
 	return run_side(async_answers);
+}
+
+static int ask_by_yield_to(void)
+{
+	return run_side(yield_to_asks);
+}
+
+static int answer_by_yield_to(void)
+{
+	return run_side(yield_to_answers);
+}
+
+static int ask_by_schedule(void)
+{
+	return run_side(schedule_asks);
+}
+
+static int answer_by_schedule(void)
+{
+	return run_side(schedule_answers);
 }
 
 static int ask_by_handler(void)
@@ -406,11 +535,24 @@ static const struct {
 	{ two, "weft, a thread on one side", { ask_by_thread, answer_by_handler, { 0, 1 } } },
 	{ two, "weft, threads on both sides", { ask_by_thread, answer_by_thread, { 0, 1 } } },
 	{ two, "weft, async bodies on both sides", { ask_by_async, answer_by_async, { 0, 1 } } },
+	{ two, "weft, one looks: yield-to", { ask_by_yield_to, answer_by_yield_to, { 0, 1 } } },
+	{ two, "weft, without yield-to", { ask_by_schedule, answer_by_schedule, { 0, 1 } } },
 	{ two, "pipes", { pipe_asks, pipe_answers, { 0, 1 } } },
 	{ one, "weft, threads on both sides", { ask_by_thread, answer_by_thread, { 0, 0 } } },
 	{ one, "pipes", { pipe_asks, pipe_answers, { 0, 0 } } },
 };
-enum { SPINNING, HANDLERS, ONE_SIDE, BOTH_SIDES, ASYNC, PIPES, BOTH_ON_ONE, PIPES_ON_ONE };
+enum {
+	SPINNING,
+	HANDLERS,
+	ONE_SIDE,
+	BOTH_SIDES,
+	ASYNC,
+	YIELD_TO,
+	SCHEDULE,
+	PIPES,
+	BOTH_ON_ONE,
+	PIPES_ON_ONE
+};
 
 static const struct {
 	const char *who;
@@ -446,6 +588,9 @@ int bench_pingpong_shm(void)
 		     "paper: 1.14");
 	bench_derive("async bodies on both sides / handlers",
 		     bench_value(row[ASYNC], 0) / callbacks, "x", BENCH_LOWER, "paper: 1.14");
+	bench_derive("without yield-to / with it",
+		     bench_value(row[SCHEDULE], 0) / bench_value(row[YIELD_TO], 0), "x",
+		     BENCH_LOWER, "paper: 1.13");
 	bench_derive("threads on both sides / spinning by hand",
 		     both / bench_value(row[SPINNING], 0), "x", BENCH_LOWER, "");
 	if (mpi != NULL)

@@ -40,11 +40,12 @@ static int read_at(void *offset)
 {
 	unsigned depth = (unsigned)t.work->threads;
 	char *buf = t.free[t.get++ % depth];
-	ssize_t n = weft_pread(t.fd, buf, DISK_BLOCK, (int64_t)(intptr_t)offset);
+	size_t size = disk_size(t.work);
+	ssize_t n = weft_pread(t.fd, buf, size, (int64_t)(intptr_t)offset);
 
 	t.free[t.put++ % depth] = buf;
 	weft_sem_post(&t.room);
-	if (n != DISK_BLOCK) {
+	if (n != (ssize_t)size) {
 		t.stop = true;
 		return bench_fail("weft_pread: %s", n < 0 ? strerror((int)-n) : "short");
 	}
@@ -100,8 +101,8 @@ static int measure(const void *arg, double *values)
 {
 	const struct disk_work *work = arg;
 	weft_options opt = { .workers = 1, .stall_ms = -1, .io = work->io };
-	size_t depth = (size_t)work->threads;
-	char *bufs = aligned_alloc(DISK_BLOCK, depth * DISK_BLOCK);
+	size_t depth = (size_t)work->threads, size = disk_size(work);
+	char *bufs = aligned_alloc(DISK_BLOCK, depth * size);
 
 	t.work = work;
 	t.values = values;
@@ -109,9 +110,9 @@ static int measure(const void *arg, double *values)
 	t.free = calloc(depth, sizeof(char *));
 	if (bufs == NULL || t.free == NULL)
 		return -ENOMEM;
-	memset(bufs, 0, depth * DISK_BLOCK);
+	memset(bufs, 0, depth * size);
 	for (size_t i = 0; i < depth; i++)
-		t.free[i] = bufs + i * DISK_BLOCK;
+		t.free[i] = bufs + i * size;
 	weft_sem_init(&t.room, (uint32_t)depth);
 	if (work->cached)
 		disk_file_warm();
@@ -123,9 +124,10 @@ enum { URING, EPOLL, PEER, CONTENDERS };
 static const struct group {
 	int depth;
 	bool cached;
+	size_t blocks;
 } groups[] = {
-	{ 1, false },   { 4, false },    { 16, false }, { 64, false },
-	{ 256, false }, { 1024, false }, { 1, true },   { 64, true },
+	{ 1, false, 1 },    { 4, false, 1 }, { 16, false, 1 }, { 64, false, 1 }, { 256, false, 1 },
+	{ 1024, false, 1 }, { 1, true, 1 },  { 64, true, 1 },  { 1, false, 16 }, { 64, false, 16 },
 };
 #define GROUPS BENCH_COUNT(groups)
 
@@ -134,7 +136,8 @@ static struct bench_row *rows[GROUPS][CONTENDERS];
 
 static void group_label(const struct group *g, char *label, size_t size)
 {
-	snprintf(label, size, "%s, depth %d", g->cached ? "page cache" : "disk", g->depth);
+	snprintf(label, size, "%s%s, depth %d", g->cached ? "page cache" : "disk",
+		 g->blocks > 1 ? ", 64 KB" : "", g->depth);
 }
 
 static void add_group(int g)
@@ -144,7 +147,8 @@ static void add_group(int g)
 	group_label(&groups[g], label, sizeof label);
 	for (int i = 0; i < CONTENDERS; i++)
 		works[g][i] = (struct disk_work){ .threads = groups[g].depth,
-						  .cached = groups[g].cached };
+						  .cached = groups[g].cached,
+						  .blocks = groups[g].blocks };
 	works[g][URING].io = "uring";
 	works[g][EPOLL].io = "epoll";
 	snprintf(variant, sizeof variant, "%s, uring", label);
@@ -177,9 +181,12 @@ static void derive(int g)
 
 static const struct bench_plan plan = {
 	.name = "random-read",
-	.work = "random reads of 4 KB from a file of 256 MB, by O_DIRECT, or of 32 MB in the page\n"
-		"cache; so many are under way at a time. weft: an async body for each, in one\n"
-		"finish block. pread: one after the other. The file is in TMPDIR, or /var/tmp",
+	.work = "random reads of 4 KB, or as the paper's of 64 KB, from a file of 256 MB, by "
+		"O_DIRECT,\n"
+		"or of 32 MB in the page cache; so many are under way at a time. weft: an async "
+		"body\n"
+		"for each, in one finish block. pread: one after the other. The file is in TMPDIR, "
+		"or /var/tmp",
 	.metrics = { { "reads", "K/s", BENCH_HIGHER }, { "CPU", "us/read", BENCH_LOWER } },
 	.metric_count = 2,
 	.repeats = 5,

@@ -4,6 +4,11 @@ include(CMakePackageConfigHelpers)
 install(TARGETS weft_static weft_shared weft_async EXPORT WeftTargets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET weft-tame)
+	install(TARGETS weft-tame EXPORT WeftTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+	install(FILES ${PROJECT_SOURCE_DIR}/tools/tame/weft-tame.1
+		DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/weft
 	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
@@ -32,7 +37,8 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/WeftConfig.cmake.in Weft
 write_basic_package_version_file(WeftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(EXPORT WeftTargets NAMESPACE Weft:: DESTINATION ${package_dir})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/WeftConfig.cmake
-	${CMAKE_CURRENT_BINARY_DIR}/WeftConfigVersion.cmake DESTINATION ${package_dir})
+	${CMAKE_CURRENT_BINARY_DIR}/WeftConfigVersion.cmake
+	${CMAKE_CURRENT_LIST_DIR}/tame.cmake DESTINATION ${package_dir})
 
 # Man pages come from the contracts in the headers.
 file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/weft/*.h)

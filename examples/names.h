@@ -1,5 +1,5 @@
-/* names.h - what async-1.c to async-5.c have in common: the lookup of one name, and a name
- * server on loopback to ask, so that they run without a network.
+/* names.h - what async-1.c to async-5.c and tame-1 to tame-6 have in common: the lookup of one
+ * name, and a name server on loopback to ask, so that they run without a network.
  */
 #ifndef EXAMPLES_NAMES_H
 #define EXAMPLES_NAMES_H
@@ -52,6 +52,18 @@ static inline void show(const struct host *hosts, int count)
 {
 	for (int i = 0; i < count; i++)
 		printf("%s: %s\n", hosts[i].name, outcome(&hosts[i]));
+}
+
+/* The same for those who only have addresses. */
+static inline void show_addresses(const char *const name[], const struct in_addr address[],
+				  int count)
+{
+	char text[INET_ADDRSTRLEN];
+
+	for (int i = 0; i < count; i++) {
+		inet_ntop(AF_INET, &address[i], text, sizeof text);
+		printf("%s: %s\n", name[i], address[i].s_addr == 0 ? "no address" : text);
+	}
 }
 
 /* The server. It knows loom, warp and reed, says nothing when asked for lost, and that

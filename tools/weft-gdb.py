@@ -1,16 +1,22 @@
-"""Weft's threads in gdb, live and from a core dump:
+"""Weft's threads and tamed functions in gdb, live and from a core dump:
 
     source weft-gdb.py
     weft threads            all of them: state, color, what they wait for, where begun
     weft bt N|NAME|all      stacks
     weft thread N|NAME      go there: up, down, info locals ... see that thread
     weft thread off         back to the kernel thread
+    weft closures           tamed functions that wait: color, where
+    weft chain N|ADDRESS    who waits for that one, and who for those
+    weft closure N|ADDRESS  its variables
+    weft print EXPRESSION   in a tamed function: with those of its variables that live across waits
 
 Nothing in the program is changed: a thread that does not run is shown by telling gdb
 that its frames called the kernel thread's innermost one, which is left out. Threads
 are found as src/platform/stack.h says, and their registers as the switch leaves them
-(src/platform/switch_x86_64.h, switch_aarch64.S).
+(src/platform/switch_x86_64.h, switch_aarch64.S). Closures are found as src/tame/memory.c does.
 """
+import re
+
 import gdb
 from gdb.unwinder import Unwinder, register_unwinder
 
@@ -278,10 +284,199 @@ def show_stack(thread):
         show_running(thread)
 
 
+# Tamed functions
+
+KINDS = INSIDE, APART, OF_RENDEZVOUS = range(3)
+POOLED = 1
+WAITED_FOR = (0, 1)  # states of an event of a rendezvous: armed, hooked
+
+
+def static_value(name):
+    """Of memory.c of the tamed functions; others have such names too."""
+    symbols = [s for s in gdb.lookup_static_symbols(name)
+               if s.symtab.filename.endswith("tame/memory.c")]
+    if not symbols:
+        raise gdb.GdbError("no %s: Weft has no debug information" % name)
+    return symbols[0].value()
+
+
+def file_and_line(where):
+    return where.split("/")[-1]
+
+
+class Closure:
+    def __init__(self, address):
+        self.address = address
+        self.header = gdb.Value(address).cast(struct("weft_tame_closure").pointer()).dereference()
+        self.function = self.header["function_"].dereference()
+        self.color = int(self.header["color_"])
+        self.name = text_at(self.function["name"], "?")
+        self.threaded = int(self.function["body"]) == 0
+        self.number = None
+
+    def wait(self):
+        state = int(self.header["state_"])
+        if self.threaded:
+            return "waits on %s" % thread_around(self.address)
+        if state == 0 or state > int(self.function["wait_count"]):
+            return "has begun, %s" % file_and_line(text_at(self.function["where"]))
+        point = self.function["waits"][state - 1]
+        return "waits at %s: %s" % (file_and_line(text_at(point["where"])), text_at(point["text"]))
+
+    def value(self):
+        """As the generated struct, which has its variables."""
+        code = int(self.function["entry" if self.threaded else "body"])
+        try:
+            kind = gdb.lookup_type("struct %s__c" % self.name, gdb.block_for_pc(code))
+        except (gdb.error, RuntimeError):
+            raise gdb.GdbError("%s() has no debug information" % self.name)
+        return gdb.Value(self.address).cast(kind.pointer()).dereference()
+
+
+def thread_around(address):
+    above = [t for t in all_threads() if t.address > address]
+    if not above:
+        return "a thread"
+    return "thread " + min(above, key=lambda t: t.address).title()
+
+
+def closure_addresses():
+    stocks = static_value("stocks")[0]
+    link = struct("wf_pool_item").sizeof
+    first, last = stocks.type.range()
+    for i in range(first, last + 1):
+        if int(stocks[i]["state"]) != POOLED:
+            continue
+        pool = stocks[i]["pool"]
+        for k in range(int(pool["fresh"]) - 1):
+            yield int(pool["base"]) + k * int(pool["size"]) + link
+    large = static_value("larges")
+    while int(large) != 0:
+        if int(large["kind"]) == 0:
+            yield int(large["content"].address)
+        large = large["next"]
+
+
+def all_closures():
+    at_function = next(f.bitpos for f in struct("weft_tame_closure").fields()
+                       if f.name == "function_") // 8
+    number = 0
+    for address in closure_addresses():
+        if word(address + at_function) == 0:
+            continue
+        number += 1
+        closure = Closure(address)
+        closure.number = number
+        yield closure
+
+
+def find_closure(text):
+    for closure in all_closures():
+        if text in (str(closure.number), "%#x" % closure.address):
+            return closure
+    raise gdb.GdbError("no closure %s: see `weft closures`" % text)
+
+
+def is_event(kind):
+    """A pointer to a pointer to a function whose first argument is a weft_tame_event."""
+    for _ in range(2):
+        if kind.code != gdb.TYPE_CODE_PTR:
+            return False
+        kind = kind.target().strip_typedefs()
+    if kind.code != gdb.TYPE_CODE_FUNC or not kind.fields():
+        return False
+    argument = kind.fields()[0].type.strip_typedefs()
+    return argument.code == gdb.TYPE_CODE_PTR and argument.target().name in (
+        "weft_tame_event", "struct weft_tame_event")
+
+
+def events_in(value):
+    """The events that a variable holds, in structs and arrays too."""
+    kind = value.type.strip_typedefs()
+    if kind.code == gdb.TYPE_CODE_PTR and is_event(kind):
+        if int(value) != 0:
+            yield int(value)
+    elif kind.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+        for field in kind.fields():
+            if not (field.name or "").startswith("tame_"):
+                yield from events_in(value[field])
+    elif kind.code == gdb.TYPE_CODE_ARRAY and kind.target().strip_typedefs().code in (
+            gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_ARRAY):
+        for i in range(kind.range()[0], kind.range()[1] + 1):
+            yield from events_in(value[i])
+
+
+def waiter_of(address):
+    """Who waits for an event, and where it was made; None: nobody does, or it is no event."""
+    try:
+        event = gdb.Value(address).cast(struct("weft_tame_event").pointer())
+        site = event["site_"].dereference()
+        kind = int(site["kind"])
+        if int(event["trigger_"]) == int(value_of("(long)&wf_tame_dead")) or kind not in KINDS:
+            return None
+        if kind == INSIDE:
+            closure = address - int(site["offset"])
+        elif kind == APART:
+            closure = int(event.cast(struct("weft_tame_event_apart").pointer())["closure_"])
+        else:
+            event = event.cast(struct("weft_tame_event_of_rendezvous").pointer())
+            if int(event["state_"]) not in WAITED_FOR:
+                return None
+            closure = int(event["rendezvous_"]["closure_"])
+        made = "%s of %s" % (text_at(site["text"]), file_and_line(text_at(site["where"])))
+        return Closure(closure), made
+    except gdb.MemoryError:
+        return None
+
+
+def show_chain(closure, seen, made=None):
+    print("#%-3d %s() %s%s" % (len(seen), closure.name, closure.wait(),
+                               ", for " + made if made else ""))
+    seen.add(closure.address)
+    if closure.threaded:
+        return
+    for address in events_in(closure.value()):
+        waiter = waiter_of(address)
+        if waiter is not None and waiter[0].address not in seen:
+            show_chain(waiter[0], seen, waiter[1])
+
+
+def members(kind):
+    """The variables in a generated struct: those of inner scopes are in unions without names."""
+    for field in kind.fields():
+        if not field.name:
+            yield from members(field.type.strip_typedefs())
+        elif not field.name.startswith("tame_"):
+            yield field.name
+
+
+def is_local(name, frame):
+    symbol = gdb.lookup_symbol(name, frame.block())[0]
+    return symbol is not None and symbol.needs_frame
+
+
+def with_members(expression):
+    """The expression with tame_c-> before what lives in the closure of the selected frame."""
+    frame = gdb.selected_frame()
+    try:
+        closure = frame.read_var("tame_c")
+    except ValueError:
+        return expression
+    names = set(members(closure.type.target().strip_typedefs()))
+
+    def replace(match):
+        token = match.group(0)
+        return "tame_c->" + token if token in names and not is_local(token, frame) else token
+
+    # Strings, and names behind . and ->, are left as they are.
+    return re.sub(r'"(?:\\.|[^"])*"|(?:->|\.)\s*\w+|[$\w]+', replace, expression)
+
+
 # Commands
 
 class WeftCommand(gdb.Command):
-    """Threads of Weft: weft threads, weft bt, weft thread."""
+    """Threads and tamed functions of Weft: weft threads, bt, thread, closures, chain, closure,
+    print."""
 
     def __init__(self):
         super().__init__("weft", gdb.COMMAND_STACK, prefix=True)
@@ -344,6 +539,52 @@ class ThreadCommand(gdb.Command):
         gdb.execute("frame")
 
 
+class ClosuresCommand(gdb.Command):
+    """Lists tamed functions that wait: number, address, color, where."""
+
+    def __init__(self):
+        super().__init__("weft closures", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        print("%-5s %-18s %-18s %s" % ("", "address", "color", "function"))
+        for c in all_closures():
+            print("%-5d %#-18x %#-18x %s() %s" % (c.number, c.address, c.color, c.name, c.wait()))
+
+
+class ChainCommand(gdb.Command):
+    """Shows who waits for a tamed function, and who for those: weft chain N|ADDRESS."""
+
+    def __init__(self):
+        super().__init__("weft chain", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        show_chain(find_closure(argument), set())
+
+
+class ClosureCommand(gdb.Command):
+    """Shows the variables of a tamed function that waits: weft closure N|ADDRESS."""
+
+    def __init__(self):
+        super().__init__("weft closure", gdb.COMMAND_DATA)
+
+    def invoke(self, argument, from_tty):
+        closure = find_closure(argument)
+        value = closure.value()
+        print("%s() %s" % (closure.name, closure.wait()))
+        for name in members(value.type):
+            print("%s = %s" % (name, value[name].format_string(max_elements=20)))
+
+
+class PrintCommand(gdb.Command):
+    """Prints an expression with variables of a tamed function: weft print EXPRESSION."""
+
+    def __init__(self):
+        super().__init__("weft print", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, argument, from_tty):
+        gdb.execute("print " + with_members(argument))
+
+
 def forget(event):
     """The program goes on: what was shown is past."""
     unwinder.shown = None
@@ -353,4 +594,8 @@ WeftCommand()
 ThreadsCommand()
 BacktraceCommand()
 ThreadCommand()
+ClosuresCommand()
+ChainCommand()
+ClosureCommand()
+PrintCommand()
 gdb.events.cont.connect(forget)

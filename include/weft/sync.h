@@ -102,7 +102,7 @@ WEFT_API int weft_mutex_trylock_at(weft_mutex *m, const char *where);
 
 /* Unlocks a mutex, and wakes the one that has waited longest.
  *
- * Context:  its owner; never waits.
+ * Context:  its owner; anywhere, if it was locked by an event (weft_mutex_lock_ev). Never waits.
  * Misuse:   called by another
  * Returns:  0
  *           -EPERM      the caller does not own it; nothing changed

@@ -43,9 +43,11 @@ void weft_gomp_task_(void (*fn)(void *), void *args, void (*copy)(void *, void *
  *
  * Asks for memory for a task, puts into the task the variables that are the block's own,
  * and at `shared` where the others are; then it wants the task run. Nothing that may wait
- * comes in between: one place for each kernel thread is enough to make tasks. They are
- * copied from there, so what is shared comes as soon as it can: no task of ours has a use
- * for more than the two fields in front, unless it has variables of its own. */
+ * or start something comes in between: so the memory is where the body will find it, on its
+ * stack. Where there is none yet one place for each kernel thread is enough to make
+ * tasks. They are copied from there, so what is shared comes as soon as it can: no task of
+ * ours has a use for more than the two fields in front, unless it has variables of its
+ * own. */
 
 typedef int task_fn(int thread, void *task);
 
@@ -104,12 +106,10 @@ static void run_own_task(void *arg)
 	(void)task->fn(0, task);
 }
 
-void *weft_kmpc_task_alloc_(void *where, int thread, int flags, size_t size, size_t shared_size,
-			    int (*routine)(int, void *))
+static WF_NOINLINE void *make_on_bench(size_t size, size_t shared_size, task_fn *fn)
 {
 	size_t shared_at = SHARED_AT;
 
-	(void)where, (void)thread, (void)flags;
 	bench.run = run_task;
 	if (size > sizeof(struct task)) {
 		shared_at = bench.task.data[0] = (size + 7) & ~(size_t)7;
@@ -119,12 +119,28 @@ void *weft_kmpc_task_alloc_(void *where, int thread, int flags, size_t size, siz
 	if (WF_UNLIKELY(bench.size > offsetof(__typeof__(bench), size)))
 		wf_bug("a block uses over sixty variables");
 	bench.task.shared = (char *)&bench.task + shared_at;
-	bench.task.fn = routine;
+	bench.task.fn = fn;
 	return &bench.task;
+}
+
+void *weft_kmpc_task_alloc_(void *where, int thread, int flags, size_t size, size_t shared_size,
+			    int (*routine)(int, void *))
+{
+	size_t shared_at = (size + 7) & ~(size_t)7;
+	struct task *task = wf_body_room(shared_at + shared_size);
+
+	(void)where, (void)thread, (void)flags;
+	if (WF_UNLIKELY(task == NULL))
+		return make_on_bench(size, shared_size, routine);
+	task->shared = (char *)task + shared_at;
+	task->fn = routine;
+	return task;
 }
 
 int weft_kmpc_task_(void *where, int thread, void *task)
 {
 	(void)where, (void)thread;
-	return start(bench.run, task, bench.size);
+	if (WF_UNLIKELY(task == &bench.task))
+		return start(bench.run, task, bench.size);
+	return wf_body_task(((struct task *)task)->fn, task);
 }

@@ -19,22 +19,8 @@ static WF_COLD weft_thread *forked(void)
 	return wf_worker_self() == NULL ? wf_thread_forked : NULL;
 }
 
-static WF_COLD weft_thread *begins_elsewhere(const char *where)
+static WF_INLINE void begin_as(weft_thread *t, weft_scope *s, const char *where, bool shield)
 {
-	weft_thread *t = forked();
-
-	if (t == NULL)
-		misused(where, "a finish block waits for its end, so only threads may have one; "
-			       "in a handler use weft_async_call or weft_go");
-	return t;
-}
-
-static inline void begin(weft_scope *s, const char *where, bool shield)
-{
-	weft_thread *t = wf_thread_current;
-
-	if (WF_UNLIKELY(t == NULL))
-		t = begins_elsewhere(where);
 	s->up_ = t->scope;
 	s->owner_ = t;
 	s->home_.color =
@@ -44,10 +30,31 @@ static inline void begin(weft_scope *s, const char *where, bool shield)
 	s->result_ = NULL;
 	s->where_ = where;
 	s->error_ = 0;
-	s->cancelled_ = !shield && wf_thread_cancelled(t);
+	s->cancelled_ = s->timed_ = s->waiting_ = 0;
 	s->shield_ = shield;
-	s->timed_ = s->waiting_ = 0;
+	if (!shield && WF_UNLIKELY(wf_thread_cancelled(t)))
+		s->cancelled_ = 1;
 	t->scope = s;
+}
+
+static WF_COLD void begin_elsewhere(weft_scope *s, const char *where, bool shield)
+{
+	weft_thread *t = forked();
+
+	if (t == NULL)
+		misused(where, "a finish block waits for its end, so only threads may have one; "
+			       "in a handler use weft_async_call or weft_go");
+	begin_as(t, s, where, shield);
+}
+
+static WF_INLINE void begin(weft_scope *s, const char *where, bool shield)
+{
+	weft_thread *t = wf_thread_current;
+
+	if (WF_LIKELY(t != NULL))
+		begin_as(t, s, where, shield);
+	else
+		begin_elsewhere(s, where, shield);
 }
 
 void weft_scope_begin_at(weft_scope *s, const char *where)
@@ -62,13 +69,20 @@ void weft_shield_begin_at(weft_scope *s, const char *where)
 
 /* Members */
 
+/* weft_scope_end looks from outside the guard. */
+static inline void set_members(weft_scope *s, weft_thread *first)
+{
+	__atomic_store_n(&s->members_, first, __ATOMIC_RELEASE);
+}
+
 /* A ring, whose first is the oldest. */
 static inline void add(weft_scope *s, weft_thread *t)
 {
 	weft_thread *first = s->members_;
 
 	if (first == NULL) {
-		s->members_ = t->member_next = t->member_prev = t;
+		t->member_next = t->member_prev = t;
+		set_members(s, t);
 		return;
 	}
 	t->member_next = first;
@@ -79,28 +93,53 @@ static inline void add(weft_scope *s, weft_thread *t)
 
 static inline void take(weft_scope *s, weft_thread *t)
 {
+	if (t->member_next == t) {
+		set_members(s, NULL);
+		return;
+	}
 	t->member_next->member_prev = t->member_prev;
 	t->member_prev->member_next = t->member_next;
 	if (s->members_ == t)
-		s->members_ = t->member_next == t ? NULL : t->member_next;
+		set_members(s, t->member_next);
+}
+
+/* What a thread does in a scope's guard is done mostly at its home, and there without a
+ * frame: so what is rare is in functions of its own, which are called last. */
+
+static WF_NOINLINE void join_cancelled(weft_scope *s, weft_thread *t, enum wf_home_how how)
+{
+	/* Who cancelled it from another color has not seen t. */
+	wf_cancel_kick(t);
+	wf_home_leave(&s->home_, how);
+}
+
+static WF_INLINE void join_inside(weft_scope *s, weft_thread *t, enum wf_home_how how)
+{
+	add(s, t);
+	t->member = s;
+	if (WF_UNLIKELY(s->cancelled_))
+		join_cancelled(s, t, how);
+	else
+		wf_home_leave(&s->home_, how);
+}
+
+static WF_NOINLINE void join_as_stranger(weft_scope *s, weft_thread *t, weft_thread *self)
+{
+	join_inside(s, t, wf_home_enter_as(&s->home_, self));
 }
 
 void wf_scope_join(weft_thread *t, weft_thread *self)
 {
 	weft_scope *s = t->scope;
-	enum wf_home_how how;
 
 	while (s != NULL && s->owner_ == t)
 		s = s->up_;
 	if (s == NULL)
 		return;
-	how = wf_home_enter_as(&s->home_, self);
-	add(s, t);
-	t->member = s;
-	/* Who cancelled it from another color has not seen t. */
-	if (WF_UNLIKELY(s->cancelled_))
-		wf_cancel_kick(t);
-	wf_home_leave(&s->home_, how);
+	if (WF_LIKELY(wf_home_enter_own(&s->home_, wf_home_name(self->event.color))))
+		join_inside(s, t, WF_HOME_OWN);
+	else
+		join_as_stranger(s, t, self);
 }
 
 void wf_scope_note(weft_scope *s, int error)
@@ -113,9 +152,8 @@ void wf_scope_note(weft_scope *s, int error)
 }
 
 /* Returns the owner, if the scope's end waits and t was the last. */
-static weft_thread *leave(weft_scope *s, weft_thread *t)
+static WF_INLINE weft_thread *leave_inside(weft_scope *s, weft_thread *t, enum wf_home_how how)
 {
-	enum wf_home_how how = wf_home_enter_as(&s->home_, t);
 	weft_thread *owner = NULL;
 
 	if (t->result < 0 && s->error_ == 0)
@@ -127,10 +165,29 @@ static weft_thread *leave(weft_scope *s, weft_thread *t)
 	return owner;
 }
 
-weft_thread *wf_scope_leave(weft_thread *t)
+static WF_NOINLINE weft_thread *leave(weft_scope *s, weft_thread *t)
+{
+	return leave_inside(s, t, wf_home_enter_as(&s->home_, t));
+}
+
+/* t has left its scope, which may be gone now; nobody kicks t any more. */
+static WF_NOINLINE weft_thread *left(weft_thread *t, weft_thread *owner)
+{
+	bool kicked = WF_LOAD(&t->kicked);
+
+	if (owner != NULL && (owner->event.color != t->event.color || owner->event.priority != 0 ||
+			      WF_UNLIKELY(kicked))) {
+		wf_thread_wake(owner);
+		owner = NULL;
+	}
+	if (WF_UNLIKELY(kicked))
+		wf_cancel_settle(t);
+	return owner;
+}
+
+static WF_NOINLINE weft_thread *leave_somehow(weft_thread *t)
 {
 	weft_thread *owner;
-	bool kicked;
 
 	while (t->scope != NULL && t->scope->owner_ == t)
 		(void)weft_scope_end(t->scope);
@@ -145,15 +202,24 @@ weft_thread *wf_scope_leave(weft_thread *t)
 	}
 	owner = leave(t->member, t);
 	t->member = t->scope = NULL;
-	/* The scope may be gone now; nobody kicks t any more. */
-	kicked = WF_LOAD(&t->kicked);
-	if (owner != NULL && (owner->event.color != t->event.color || owner->event.priority != 0 ||
-			      WF_UNLIKELY(kicked))) {
-		wf_thread_wake(owner);
-		owner = NULL;
-	}
-	if (WF_UNLIKELY(kicked))
-		wf_cancel_settle(t);
+	return left(t, owner);
+}
+
+/* Its owner is of t's color while it is at home: one that has hopped and waits is a
+ * stranger. */
+weft_thread *wf_scope_leave(weft_thread *t)
+{
+	weft_scope *s = t->member;
+	weft_thread *owner;
+
+	if (s == NULL || t->scope != s ||
+	    WF_UNLIKELY(!wf_home_enter_own(&s->home_, wf_home_name(t->event.color))))
+		return leave_somehow(t);
+	owner = leave_inside(s, t, WF_HOME_OWN);
+	t->member = t->scope = NULL;
+	if (WF_UNLIKELY(WF_LOAD(&t->kicked)) ||
+	    (owner != NULL && WF_UNLIKELY(owner->event.priority != 0)))
+		return left(t, owner);
 	return owner;
 }
 
@@ -195,19 +261,36 @@ static WF_COLD int ends_elsewhere(weft_scope *s)
 	return s->error_;
 }
 
+static WF_INLINE int ended(weft_scope *s, weft_thread *t)
+{
+	t->scope = s->up_;
+	if (s->result_ != NULL)
+		*s->result_ = s->error_;
+	return s->error_;
+}
+
+static WF_NOINLINE int end_slowly(weft_scope *s, weft_thread *t)
+{
+	wait_for_members(s, t);
+	s = t->scope; /* one pointer less to keep over the switch */
+	if (WF_UNLIKELY(s->timed_))
+		stop_timer(s, t);
+	return ended(s, t);
+}
+
+/* If there are no members, and behind that it is still at home, no stranger was ever inside;
+ * and none comes, as nobody is left that it belongs to. So the guard need not be entered. */
 int weft_scope_end(weft_scope *s)
 {
 	weft_thread *t = wf_thread_current;
 
 	if (WF_UNLIKELY(t == NULL || t->scope != s || s->owner_ != t))
 		return ends_elsewhere(s);
-	wait_for_members(s, t);
-	if (WF_UNLIKELY(s->timed_))
-		stop_timer(s, t);
-	t->scope = s->up_;
-	if (s->result_ != NULL)
-		*s->result_ = s->error_;
-	return s->error_;
+	if (__atomic_load_n(&s->members_, __ATOMIC_ACQUIRE) == NULL && !s->timed_ &&
+	    WF_LIKELY(__atomic_load_n(&s->home_.color, __ATOMIC_RELAXED) ==
+		      wf_home_name(t->event.color)))
+		return ended(s, t);
+	return end_slowly(s, t);
 }
 
 static void expire(void *scope)

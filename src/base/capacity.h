@@ -25,6 +25,7 @@
 #define WF_STACK_FRESH 2       /* stacks made at a time for a worker; at most a bunch */
 #define WF_STACK_SLAB 512      /* KiB of address space for stacks at first */
 #define WF_STACK_SLAB_MAX 1024 /* KiB taken later, at most, at a time */
+#define WF_TAME_QUARANTINE 4   /* freed closures and events that are kept to find misuse */
 #else
 #define WF_COLOR_SHARDS 256
 #define WF_COLOR_SLOTS 16
@@ -44,6 +45,7 @@
 #define WF_STACK_FRESH 16
 #define WF_STACK_SLAB (16 << 10)
 #define WF_STACK_SLAB_MAX (1 << 20)
+#define WF_TAME_QUARANTINE 4096
 #endif
 
 #define WF_WORKERS_MAX 1024

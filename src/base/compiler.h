@@ -11,6 +11,12 @@
 #define WF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define WF_INLINE inline __attribute__((always_inline))
 #define WF_NOINLINE __attribute__((noinline))
+/* What the compiler could find out about it is not known to its callers either. */
+#ifdef __clang__
+#define WF_OPAQUE __attribute__((noinline))
+#else
+#define WF_OPAQUE __attribute__((noipa))
+#endif
 #define WF_COLD __attribute__((cold, noinline))
 #define WF_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 

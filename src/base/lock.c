@@ -1,9 +1,20 @@
 /* lock.c - the slow half of the spin lock, and the check of the lock order. */
 #include "base/lock.h"
 
+#include <time.h>
+
 #include "base/report.h"
 
-enum { SPINS = 64 };
+enum { SPINS = 64, YIELDS = 32, NAP_NS = 20000 };
+
+/* Whoever still holds the lock has lost its CPU, perhaps to others than us: then yielding
+ * would only burn ours, while one that is idle lets the kernel move the holder there. */
+static void nap(void)
+{
+	struct timespec ts = { 0, NAP_NS };
+
+	nanosleep(&ts, NULL);
+}
 
 void wf_lock_wait(struct wf_lock *lock)
 {
@@ -11,8 +22,10 @@ void wf_lock_wait(struct wf_lock *lock)
 		for (int i = 0; WF_LOAD(&lock->held); i++) {
 			if (i < SPINS)
 				wf_relax();
-			else
+			else if (i < SPINS + YIELDS)
 				sched_yield();
+			else
+				nap();
 		}
 	} while (atomic_exchange_explicit(&lock->held, 1, memory_order_acquire));
 }

@@ -1,7 +1,7 @@
 /* lock.h - a spin lock for sections of a few dozen instructions.
  *
  * Uncontended it costs one atomic exchange. The waiter spins on a plain load,
- * then gives its time slice away: the holder may have been preempted. Rejected:
+ * then gives its time slice away, then naps: the holder has been preempted. Rejected:
  * pthread_mutex (twice the cost uncontended), ticket locks (a preempted waiter
  * stops all behind it).
  */
@@ -35,6 +35,18 @@ static inline void wf_lock_order_give(const struct wf_lock *lock)
 	(void)lock;
 }
 static inline void wf_lock_order_none(void) {}
+#endif
+
+#ifdef WEFT_DEBUG
+#define WF_LOCK_INIT(of_rank) \
+	{ \
+		.rank = (of_rank) \
+	}
+#else
+#define WF_LOCK_INIT(of_rank) \
+	{ \
+		0 \
+	}
 #endif
 
 static inline void wf_lock_init(struct wf_lock *lock, enum wf_rank rank)

@@ -20,6 +20,7 @@ enum wf_rank {
 	WF_RANK_CARVE,    /* platform: making stacks */
 	WF_RANK_POOL,     /* shared stock of records of colors and events, of stacks */
 	WF_RANK_WATCHED,  /* threads: channels between processes that are looked at */
+	WF_RANK_TAME,     /* tame: what few closures are kept in */
 	WF_RANK_HELD,     /* threads: which thread holds which lock (debug builds) */
 	WF_RANKS,
 };

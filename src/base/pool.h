@@ -43,4 +43,16 @@ void wf_pool_fini(struct wf_pool *pool);
 void *wf_pool_get(struct wf_pool *pool, struct wf_pool_cache *cache, bool must);
 void wf_pool_put(struct wf_pool *pool, struct wf_pool_cache *cache, void *record);
 
+/* A record out of a cache; NULL: it is empty. Not for pools with a limit. */
+static inline void *wf_pool_pop(struct wf_pool_cache *cache)
+{
+	struct wf_pool_item *item = cache->items;
+
+	if (WF_LIKELY(item != NULL)) {
+		cache->items = item->next;
+		cache->count--;
+	}
+	return item;
+}
+
 #endif

@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "io/backend.h"
 #include "io/try.h"
+#include "platform/clock.h"
 #include "scheduler/scheduler.h"
 
 enum { EVENTS = WF_POLL_BATCH, CHECKS = WF_POLL_BATCH, AWAY_MAX = 4, PART = WF_POLL_PART };
@@ -38,6 +39,7 @@ struct epoll_poller {
 	struct wf_lock lock;
 	_Atomic int left;
 	int taken;
+	uint64_t asked; /* when the kernel was asked, in ticks */
 	struct epoll_event told[EVENTS];
 };
 
@@ -418,6 +420,7 @@ static void arm(struct wf_fd *f, struct wf_watch *w) WF_REQUIRES(f->lock)
 {
 	struct wf_poller *p = wf_poller_here(f->home);
 
+	w->armed = wf_ticks();
 	w->recheck = w->checking;
 	if (w->checking || p == NULL)
 		return;
@@ -479,13 +482,18 @@ static bool check_handed(struct wf_poller *p)
 
 /* Edges */
 
-static void edge_for(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(f->lock)
+/* What the kernel told when it was asked, at `asked`, may be of what a watch's last call has read
+ * if that was armed since: then somebody looks again. */
+static void edge_for(struct wf_fd *f, int d, uint64_t asked, struct wf_after *after)
+	WF_REQUIRES(f->lock)
 {
 	struct wf_watch *w = f->watch[d];
 
 	wf_dir_set_ready(&f->dir[d], true);
-	if (w != NULL && w->state == WF_WATCH_ARMED)
+	if (w != NULL && w->state == WF_WATCH_ARMED && w->armed < asked)
 		wf_watch_fired(f, w);
+	else if (w != NULL && w->state == WF_WATCH_ARMED)
+		arm(f, w);
 	if (f->dir[d].head != NULL)
 		advance(f, d, after);
 	else if (WF_UNLIKELY(f->level))
@@ -493,28 +501,30 @@ static void edge_for(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES
 }
 
 /* The same, in line for what is usual: one operation reads, and nothing writes. */
-static WF_INLINE void edge_in(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock)
+static WF_INLINE void edge_in(struct wf_fd *f, uint64_t asked, struct wf_after *after)
+	WF_REQUIRES(f->lock)
 {
 	struct wf_dir *dir = &f->dir[WF_IN];
 	weft_op *op = dir->head;
 
 	if (WF_UNLIKELY(op == NULL || op->flags_ & WF_OP_BUSY || f->watch[WF_IN] != NULL)) {
-		edge_for(f, WF_IN, after);
+		edge_for(f, WF_IN, asked, after);
 		return;
 	}
 	wf_dir_set_ready(dir, true);
 	advance_now(f, WF_IN, op, after);
 }
 
-static WF_INLINE void edge_out(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock)
+static WF_INLINE void edge_out(struct wf_fd *f, uint64_t asked, struct wf_after *after)
+	WF_REQUIRES(f->lock)
 {
 	if (WF_LIKELY(f->dir[WF_OUT].head == NULL && f->watch[WF_OUT] == NULL && !f->level))
 		wf_dir_set_ready(&f->dir[WF_OUT], true);
 	else
-		edge_for(f, WF_OUT, after);
+		edge_for(f, WF_OUT, asked, after);
 }
 
-static WF_INLINE void edge(uint64_t data, uint32_t events)
+static WF_INLINE void edge(uint64_t data, uint32_t events, uint64_t asked)
 {
 	struct wf_fd *f = wf_fd_peek((int)(uint32_t)data);
 	struct wf_after after = { 0 };
@@ -526,9 +536,9 @@ static WF_INLINE void edge(uint64_t data, uint32_t events)
 		if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLPRI))
 			f->doubtful = true;
 		if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
-			edge_in(f, &after);
+			edge_in(f, asked, &after);
 		if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
-			edge_out(f, &after);
+			edge_out(f, asked, &after);
 		if (WF_UNLIKELY(f->loose != NULL))
 			await_edge(f, &after);
 	}
@@ -581,7 +591,7 @@ static inline void fetch_operations(const struct epoll_event *events, int n)
 	}
 }
 
-static int see_to(const struct epoll_event *events, int n)
+static int see_to(const struct epoll_event *events, int n, uint64_t asked)
 {
 	int delivered = 0;
 
@@ -590,7 +600,7 @@ static int see_to(const struct epoll_event *events, int n)
 		/* cppcheck-suppress uninitvar ; the kernel has filled in the first n */
 		if (events[i].data.u64 == WAKE)
 			continue;
-		edge(events[i].data.u64, events[i].events);
+		edge(events[i].data.u64, events[i].events, asked);
 		delivered++;
 	}
 	return delivered;
@@ -601,6 +611,7 @@ static int see_to(const struct epoll_event *events, int n)
 static int see_to_some(struct epoll_poller *p, bool *any)
 {
 	struct epoll_event events[PART];
+	uint64_t asked;
 	int n = 0;
 
 	*any = false;
@@ -609,15 +620,17 @@ static int see_to_some(struct epoll_poller *p, bool *any)
 	wf_lock_take(&p->lock);
 	for (; n < PART && WF_LOAD(&p->left) > 0; WF_ADD_OWN(&p->left, -1))
 		events[n++] = p->told[p->taken++];
+	asked = p->asked;
 	fetch_records(p->told + p->taken, WF_LOAD(&p->left) < PART ? WF_LOAD(&p->left) : PART);
 	wf_lock_give(&p->lock);
 	*any = n > 0;
-	return see_to(events, n);
+	return see_to(events, n, asked);
 }
 
 static int look(struct epoll_poller *p, int64_t wait_ns)
 {
 	struct epoll_event events[EVENTS];
+	uint64_t asked = wf_ticks();
 	int n = wait_events(p->fd, events, wait_ns);
 	int part = n < PART ? n : PART;
 
@@ -626,10 +639,11 @@ static int look(struct epoll_poller *p, int64_t wait_ns)
 		wf_lock_take(&p->lock);
 		memcpy(p->told, events + part, (size_t)(n - part) * sizeof *events);
 		p->taken = 0;
+		p->asked = asked;
 		WF_STORE(&p->left, n - part);
 		wf_lock_give(&p->lock);
 	}
-	return see_to(events, part);
+	return see_to(events, part, asked);
 }
 
 static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
@@ -652,6 +666,7 @@ static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
 static int serve(struct wf_poller *self, struct wf_poller *stuck)
 {
 	struct epoll_event events[EVENTS];
+	uint64_t asked;
 	int n = 0, got;
 	bool any;
 
@@ -660,8 +675,9 @@ static int serve(struct wf_poller *self, struct wf_poller *stuck)
 	do
 		n += see_to_some(of(stuck), &any);
 	while (any);
+	asked = wf_ticks();
 	got = wait_events(of(stuck)->fd, events, 0);
-	return n + see_to(events, got);
+	return n + see_to(events, got, asked);
 }
 
 /* Life */

@@ -16,11 +16,12 @@ struct wf_watch {
 	struct wf_fd *f;
 	struct wf_watch *next; /* in f->watches */
 	int dir;
-	uint8_t state; /* enum wf_watch_state */
-	bool off;      /* ended: free it as soon as nobody holds it */
-	bool muted;    /* ended in its own color: no call may follow */
-	bool checking; /* epoll: on some poller's list, to be looked at */
-	bool recheck;  /* epoll: armed again meanwhile: that look may have been too early */
+	uint8_t state;  /* enum wf_watch_state */
+	bool off;       /* ended: free it as soon as nobody holds it */
+	bool muted;     /* ended in its own color: no call may follow */
+	bool checking;  /* epoll: on some poller's list, to be looked at */
+	bool recheck;   /* epoll: armed again meanwhile: that look may have been too early */
+	uint64_t armed; /* epoll: when, in ticks */
 };
 
 /* The descriptor is ready. */

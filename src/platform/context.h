@@ -2,7 +2,8 @@
  *
  * wf_switch leaves a stack and goes on where another was left. What the C++ library
  * and the sanitizers keep per kernel thread, though it belongs to a flow, is
- * exchanged or announced here.
+ * exchanged or announced here: by wf_exceptions_exchange, which comes first, and by
+ * wf_context_switch.
  */
 #ifndef WF_CONTEXT_H
 #define WF_CONTEXT_H
@@ -48,13 +49,12 @@ struct wf_exceptions {
 /* Only in programs that have a C++ library. */
 extern struct wf_exceptions *__cxa_get_globals(void) __attribute__((weak));
 
-static WF_INLINE void wf_exceptions_exchange(struct wf_context *from, const struct wf_context *to)
+/* `e` is the kernel thread's; NULL: there is no C++. */
+static WF_INLINE void wf_exceptions_exchange(struct wf_exceptions *e, struct wf_context *from,
+					     const struct wf_context *to)
 {
-	struct wf_exceptions *e;
-
-	if (__cxa_get_globals == NULL)
+	if (e == NULL)
 		return;
-	e = __cxa_get_globals();
 	from->caught = e->caught;
 	from->uncaught = e->uncaught;
 	e->caught = to->caught;
@@ -73,7 +73,6 @@ static inline void wf_context_begun(void)
  * somebody switches to `from`; never, if it `ends`. */
 static WF_INLINE void wf_context_switch(struct wf_context *from, struct wf_context *to, bool ends)
 {
-	wf_exceptions_exchange(from, to);
 #if defined(WF_ASAN)
 	__sanitizer_start_switch_fiber(ends ? NULL : &from->sanitizer, (void *)to->low,
 				       to->high - to->low);

@@ -257,6 +257,11 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 	return 0;
 }
 
+void wf_sched_post_here(struct wf_worker *w, weft_event *ev, const char *where)
+{
+	(void)post_own(w->sched, w, w->current, ev, WF_FROM_CPU, where);
+}
+
 int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
 		  enum wf_source from, const char *where, bool must)
 {

@@ -77,6 +77,9 @@ static inline unsigned wf_color_class(weft_color id)
 /* Whether the user may name this color: chosen, or given by weft_color_new. */
 bool wf_color_valid(weft_color id);
 
+/* Posts a new event in the color that w is in exclusive use of. */
+void wf_sched_post_here(struct wf_worker *w, weft_event *ev, const char *where);
+
 /* Posts `ev`, whose fields were checked, from worker `self` (NULL: a foreign
  * thread), to be queued at worker `at` if its color is not active. `where` is the
  * caller's place; NULL leaves the event's as it is. Returns 0, -EALREADY if it is

@@ -79,15 +79,15 @@ static struct wf_worker *any_worker(struct wf_sched *s)
 }
 
 /* Posts a checked event. The caller is a worker, or inside the gate. */
-static int post(struct wf_worker *self, weft_event *ev, const char *where)
+static int post(struct wf_worker *self, weft_event *ev, bool must, const char *where)
 {
 	struct wf_sched *s = &wf_rt->sched;
 
 	if (WF_UNLIKELY(wf_stopping()))
 		return -ESHUTDOWN;
 	if (WF_LIKELY(self != NULL))
-		return wf_sched_post(s, self, self, ev, WF_FROM_CPU, where, false);
-	return wf_sched_post(s, NULL, any_worker(s), ev, WF_FROM_IO, where, false);
+		return wf_sched_post(s, self, self, ev, WF_FROM_CPU, where, must);
+	return wf_sched_post(s, NULL, any_worker(s), ev, WF_FROM_IO, where, must);
 }
 
 int weft_event_post_at(weft_event *ev, const char *where)
@@ -100,12 +100,12 @@ int weft_event_post_at(weft_event *ev, const char *where)
 	if (WF_UNLIKELY(wf_event_check(ev) < 0))
 		return bad_event(ev, where);
 	if (WF_LIKELY(self != NULL)) {
-		rc = post(self, ev, where);
+		rc = post(self, ev, false, where);
 	} else {
 		rc = wf_enter();
 		if (rc < 0)
 			return rc;
-		rc = post(NULL, ev, where);
+		rc = post(NULL, ev, false, where);
 		wf_leave();
 	}
 	if (WF_UNLIKELY(rc == -EALREADY))
@@ -121,41 +121,84 @@ int weft_event_cancel(weft_event *ev)
 	return self != NULL ? wf_sched_cancel(self, ev) : -EPERM;
 }
 
-static int post_pooled(weft_color color, weft_fn *fn, void *arg, bool shared, const char *where)
+/* The caller is a worker, or inside the gate. */
+static WF_INLINE int post_pooled(struct wf_worker *self, weft_color color, weft_fn *fn, void *arg,
+				 bool shared, bool must, const char *where)
 {
-	struct wf_worker *self = wf_worker_self();
 	struct wf_pool_cache *cache = self != NULL ? &self->free_events : NULL;
-	weft_event *ev, model;
+	weft_event *ev = wf_pool_get(&wf_rt->sched.events, cache, must);
 	int rc;
 
-	weft_event_init(&model, color, fn, arg);
-	model.shared = shared;
-	model.flags_ = WF_EVENT_POOLED;
-	if (WF_UNLIKELY(wf_event_check(&model) < 0))
-		return bad_event(&model, where);
-	rc = wf_enter();
+	if (WF_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	weft_event_init(ev, color, fn, arg);
+	ev->shared = shared;
+	ev->flags_ = WF_EVENT_POOLED;
+	/* What must be posted is our own, and known to be good. */
+	if (must || WF_LIKELY(wf_event_check(ev) == 0))
+		rc = post(self, ev, must, where);
+	else
+		rc = bad_event(ev, where);
 	if (WF_UNLIKELY(rc < 0))
+		wf_pool_put(&wf_rt->sched.events, cache, ev);
+	return rc;
+}
+
+static WF_NOINLINE int post_from_outside(weft_color color, weft_fn *fn, void *arg, bool shared,
+					 bool must, const char *where)
+{
+	int rc = wf_enter();
+
+	if (rc < 0)
 		return rc;
-	ev = wf_pool_get(&wf_rt->sched.events, cache, false);
-	rc = -ENOMEM;
-	if (WF_LIKELY(ev != NULL)) {
-		*ev = model;
-		rc = post(self, ev, where);
-		if (WF_UNLIKELY(rc < 0))
-			wf_pool_put(&wf_rt->sched.events, cache, ev);
-	}
+	rc = post_pooled(NULL, color, fn, arg, shared, must, where);
 	wf_leave();
 	return rc;
 }
 
 int weft_post_at(weft_color color, weft_fn *fn, void *arg, const char *where)
 {
-	return post_pooled(color, fn, arg, false, where);
+	struct wf_worker *self = wf_worker_self();
+
+	if (WF_UNLIKELY(self == NULL))
+		return post_from_outside(color, fn, arg, false, false, where);
+	return post_pooled(self, color, fn, arg, false, false, where);
 }
 
 int weft_post_shared_at(weft_color color, weft_fn *fn, void *arg, const char *where)
 {
-	return post_pooled(color, fn, arg, true, where);
+	struct wf_worker *self = wf_worker_self();
+
+	if (self == NULL)
+		return post_from_outside(color, fn, arg, true, false, where);
+	return post_pooled(self, color, fn, arg, true, false, where);
+}
+
+void wf_post_here(struct wf_worker *w, weft_fn *fn, void *arg, const char *where)
+{
+	weft_event *ev = wf_pool_pop(&w->free_events);
+
+	if (WF_UNLIKELY(ev == NULL)) {
+		wf_post(w->current->id, fn, arg, where);
+		return;
+	}
+	weft_event_init(ev, w->current->id, fn, arg);
+	ev->flags_ = WF_EVENT_POOLED;
+	wf_sched_post_here(w, ev, where);
+}
+
+int wf_post(weft_color color, weft_fn *fn, void *arg, const char *where)
+{
+	struct wf_worker *self = wf_worker_self();
+	int rc;
+
+	if (WF_LIKELY(self != NULL))
+		rc = post_pooled(self, color, fn, arg, false, true, where);
+	else
+		rc = post_from_outside(color, fn, arg, false, true, where);
+	if (WF_UNLIKELY(rc == -ENOMEM))
+		wf_bug("%s: more is queued than there is address space for", where);
+	return rc;
 }
 
 void wf_event_deliver(struct wf_worker *at, weft_event *ev)

@@ -350,6 +350,13 @@ static void end_workers(struct wf_runtime *rt)
 		wf_timers_fini(&wf_sched_worker(&rt->sched, i)->timers);
 }
 
+const struct wf_top *_Atomic wf_top;
+
+void wf_on_top(const struct wf_top *top)
+{
+	atomic_store(&wf_top, top);
+}
+
 static int run(struct wf_runtime *rt, const char *where)
 {
 	int rc = wf_pollers.start(&rt->settings.opt, rt->sched.workers);
@@ -361,6 +368,8 @@ static int run(struct wf_runtime *rt, const char *where)
 		wf_pollers.stop();
 		return rc;
 	}
+	if (atomic_load(&wf_top) != NULL)
+		wf_top->begin();
 	rc = start_workers(rt);
 	if (rc == 0)
 		rc = wf_watch_start(rt);
@@ -383,6 +392,9 @@ static int run(struct wf_runtime *rt, const char *where)
 	/* First: the pollers' stop frees memory that some of these events are in. */
 	wf_table_each(&rt->sched.table, wf_sched_discard);
 	wf_pollers.stop();
+	/* Behind it: operations that the kernel had begun use memory of those on top. */
+	if (atomic_load(&wf_top) != NULL)
+		wf_top->end(WF_LOAD(&rt->ran_dry));
 	wf_flows.stop();
 	return rc < 0 ? rc : rt->result;
 }

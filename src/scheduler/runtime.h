@@ -57,6 +57,12 @@ struct wf_runtime {
 /* Valid while weft_run has not returned. */
 extern struct wf_runtime *wf_rt;
 
+/* What wf_worker_self gives, for those who never switch: else the compiler keeps its address. */
+extern _Thread_local struct wf_worker *wf_self_worker __attribute__((tls_model("initial-exec")));
+
+/* NULL: there is none, or it was not used yet. */
+extern const struct wf_top *_Atomic wf_top;
+
 /* Fills in settings from the struct, given at `where`, and the environment;
  * reports what is wrong. 0 or -EINVAL. */
 int wf_settings_read(struct wf_settings *set, const weft_options *opt, const char *where);

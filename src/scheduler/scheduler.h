@@ -56,6 +56,26 @@ int wf_event_check(const weft_event *ev);
  * and wf_leave, or on a worker; no lock above WF_RANK_COLOR may be held. */
 void wf_event_deliver(struct wf_worker *w, weft_event *ev);
 
+/* weft_post for work that was promised: memory and the number of colors do not limit it. Returns
+ * 0, or -ESHUTDOWN. */
+int wf_post(weft_color color, weft_fn *fn, void *arg, const char *where);
+
+/* The same in the color that `w`, which runs the caller, is in exclusive use of. */
+void wf_post_here(struct wf_worker *w, weft_fn *fn, void *arg, const char *where);
+
+/* What the layer on top is asked; there is one such layer. */
+struct wf_text;
+struct wf_top {
+	/* At the beginning of every run, before any worker runs. */
+	void (*begin)(void);
+	/* At the end of every run, when no worker runs any more and before what is queued is
+	 * thrown away; `dry` if there was nothing left to do. */
+	void (*end)(bool dry);
+	/* Its part of weft_dump. Any thread, inside the gate. */
+	void (*dump)(struct wf_text *out);
+};
+void wf_on_top(const struct wf_top *top);
+
 /* Counts live things, up or down. A thing that becomes live in one place and
  * ends in another is no problem. Go down only after delivering. */
 void wf_live_add(int n);

@@ -245,6 +245,8 @@ int weft_dump(int fd)
 		dump_worker(&out, wf_sched_worker(&wf_rt->sched, i));
 	dump_handlers(&out);
 	wf_flows.dump(&out);
+	if (atomic_load(&wf_top) != NULL)
+		wf_top->dump(&out);
 	wf_leave();
 	rc = out.failed ? -ENOMEM : write_all(fd, &out);
 	free(out.at);

@@ -267,7 +267,7 @@ static WF_NOINLINE struct wf_worker *choose_home(void)
 
 /* Waits until a timer that has just fired in another wheel has its event posted,
  * so that `queued` tells the truth. */
-static void settle(struct wf_worker *self, uint32_t state, const struct wf_timers *home)
+static WF_NOINLINE void settle(struct wf_worker *self, uint32_t state, const struct wf_timers *home)
 {
 	struct wf_timers *ts = wheel_of(self, state);
 
@@ -288,14 +288,24 @@ static bool claim(weft_timer *t, uint32_t old, int worker)
 	return true;
 }
 
-static inline int arm(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
+static inline uint64_t time_after(struct wf_worker *self, uint64_t delay)
 {
-	struct wf_worker *home = WF_LIKELY(self != NULL) ? self : choose_home();
+	uint64_t now = WF_LIKELY(self != NULL) ? wf_worker_now(self) : wf_now();
+	uint64_t when;
+
+	return __builtin_add_overflow(now, delay, &when) ? UINT64_MAX : when;
+}
+
+/* `when` may be a delay from now. The clock is read as late as can be: the CPU's counter
+ * waits for all that was to be fetched before, and what comes behind it for the counter. */
+static WF_INLINE int arm_at(struct wf_worker *self, struct wf_worker *home, weft_timer *t,
+			    uint64_t when, bool from_now, const char *where)
+{
 	struct wf_timers *ts = &home->timers;
 	uint32_t old = state_load(t);
 	bool sooner;
 
-	if (old % STATES == FIRED)
+	if (WF_UNLIKELY(old % STATES == FIRED))
 		settle(self, old, ts);
 	wf_lock_take(&ts->lock);
 	if (WF_UNLIKELY(!claim(t, old, home->id))) {
@@ -304,6 +314,8 @@ static inline int arm(struct wf_worker *self, weft_timer *t, uint64_t when, cons
 	}
 	if (!t->background)
 		live_add(self, 1);
+	if (from_now)
+		when = time_after(self, when);
 	t->when = when;
 	t->event.where_ = where;
 	wf_wheel_add(&ts->wheel, t);
@@ -314,6 +326,18 @@ static inline int arm(struct wf_worker *self, weft_timer *t, uint64_t when, cons
 	if (WF_UNLIKELY(sooner && self == NULL))
 		wf_worker_wake(home);
 	return 0;
+}
+
+static WF_NOINLINE int arm_foreign(weft_timer *t, uint64_t when, bool from_now, const char *where)
+{
+	return arm_at(NULL, choose_home(), t, when, from_now, where);
+}
+
+static WF_INLINE int arm(struct wf_worker *self, weft_timer *t, uint64_t when, bool from_now,
+			 const char *where)
+{
+	return self != NULL ? arm_at(self, self, t, when, from_now, where)
+			    : arm_foreign(t, when, from_now, where);
 }
 
 static WF_COLD int refuse(const weft_timer *t, int error, const char *where)
@@ -327,43 +351,42 @@ static WF_COLD int refuse(const weft_timer *t, int error, const char *where)
 	return error;
 }
 
-static inline int start(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
+static WF_INLINE int start(struct wf_worker *self, weft_timer *t, uint64_t when, bool from_now,
+			   const char *where)
 {
 	int rc = WF_UNLIKELY(stopping()) ? -ESHUTDOWN : wf_event_check(&t->event);
 
-	return WF_LIKELY(rc == 0) ? arm(self, t, when, where) : rc;
+	return WF_LIKELY(rc == 0) ? arm(self, t, when, from_now, where) : rc;
 }
 
-static inline uint64_t time_after(struct wf_worker *self, uint64_t delay)
+static WF_NOINLINE int start_foreign(weft_timer *t, uint64_t when, bool from_now, const char *where)
 {
-	uint64_t now = WF_LIKELY(self != NULL) ? wf_worker_now(self) : wf_now();
-	uint64_t when;
+	int rc = wf_enter();
 
-	return __builtin_add_overflow(now, delay, &when) ? UINT64_MAX : when;
-}
-
-static inline int start_checked(struct wf_worker *self, weft_timer *t, uint64_t when,
-				const char *where)
-{
-	int rc = enter(self);
-
-	if (WF_UNLIKELY(rc < 0))
+	if (rc < 0)
 		return rc;
-	rc = start(self, t, when, where);
-	leave(self);
+	rc = start(NULL, t, when, from_now, where);
+	wf_leave();
+	return rc;
+}
+
+static WF_INLINE int start_checked(struct wf_worker *self, weft_timer *t, uint64_t when,
+				   bool from_now, const char *where)
+{
+	int rc = WF_LIKELY(self != NULL) ? start(self, t, when, from_now, where)
+					 : start_foreign(t, when, from_now, where);
+
 	return WF_LIKELY(rc == 0) ? 0 : refuse(t, rc, where);
 }
 
 int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char *where)
 {
-	return start_checked(wf_worker_self(), t, when, where);
+	return start_checked(wf_worker_self(), t, when, false, where);
 }
 
 int weft_timer_start_at(weft_timer *t, uint64_t delay, const char *where)
 {
-	struct wf_worker *self = wf_worker_self();
-
-	return start_checked(self, t, time_after(self, delay), where);
+	return start_checked(wf_worker_self(), t, delay, true, where);
 }
 
 /* Moves a started timer in its wheel; -EALREADY if it is in none (any more). */
@@ -397,7 +420,7 @@ int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where)
 	if (WF_LIKELY(state_load(t) % STATES == ARMED && !stopping()))
 		rc = move(self, t, time_after(self, delay), where);
 	else
-		rc = start(self, t, time_after(self, delay), where);
+		rc = start(self, t, delay, true, where);
 	leave(self);
 	return rc == -EINVAL ? refuse(t, rc, where) : rc;
 }
@@ -411,7 +434,7 @@ static int start_after(struct wf_worker *self, uint64_t delay, weft_event *ev, c
 	if (t == NULL)
 		return -ENOMEM;
 	weft_timer_init(t, WEFT_MAIN, after_mark, ev);
-	rc = arm(self, t, time_after(self, delay), where);
+	rc = arm(self, t, delay, true, where);
 	if (rc < 0)
 		free(t);
 	return rc;
@@ -478,7 +501,7 @@ static int take_back(weft_timer *t)
 	}
 }
 
-static inline int cancel(struct wf_worker *self, weft_timer *t) WF_NO_THREAD_SAFETY
+static WF_NOINLINE int cancel(struct wf_worker *self, weft_timer *t) WF_NO_THREAD_SAFETY
 {
 	uint32_t state;
 	struct wf_timers *ts = lock_wheel(self, t, &state);
@@ -498,14 +521,47 @@ static inline int cancel(struct wf_worker *self, weft_timer *t) WF_NO_THREAD_SAF
 	return rc;
 }
 
+static WF_NOINLINE int cancel_foreign(weft_timer *t)
+{
+	int rc = wf_enter();
+
+	if (rc < 0)
+		return rc;
+	rc = cancel(NULL, t);
+	wf_leave();
+	return rc;
+}
+
+/* Most are cancelled where they were started: what is fetched early matters more than what
+ * is done, for timers are many and mostly not in the cache. */
+static inline int cancel_own(struct wf_worker *self, weft_timer *t) WF_NO_THREAD_SAFETY
+{
+	struct wf_timers *ts = &self->timers;
+	uint32_t armed = (uint32_t)self->id * STATES + ARMED;
+	bool background;
+	int rc;
+
+	if (WF_UNLIKELY(state_load(t) != armed))
+		return cancel(self, t);
+	fetch_neighbours(t);
+	wf_lock_take(&ts->lock);
+	if (WF_UNLIKELY(state_load(t) != armed)) {
+		wf_lock_give(&ts->lock);
+		return cancel(self, t);
+	}
+	background = t->background;
+	rc = disarm(ts, t, armed);
+	wf_lock_give(&ts->lock);
+	if (WF_UNLIKELY(rc < 0))
+		rc = take_back(t);
+	if (WF_LIKELY(!background))
+		wf_worker_live_add(self, -1);
+	return rc;
+}
+
 int weft_timer_cancel(weft_timer *t)
 {
 	struct wf_worker *self = wf_worker_self();
-	int rc = enter(self);
 
-	if (WF_UNLIKELY(rc < 0))
-		return rc;
-	rc = cancel(self, t);
-	leave(self);
-	return rc;
+	return WF_LIKELY(self != NULL) ? cancel_own(self, t) : cancel_foreign(t);
 }

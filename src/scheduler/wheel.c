@@ -3,22 +3,6 @@
 
 #include "base/report.h"
 
-/* The last tick: times behind it (by centuries) count as it. */
-#define LAST_TICK (UINT64_MAX >> WF_WHEEL_GRAIN)
-
-static uint64_t tick_of(uint64_t when)
-{
-	uint64_t tick = when >> WF_WHEEL_GRAIN;
-	uint64_t rest = when & (((uint64_t)1 << WF_WHEEL_GRAIN) - 1);
-
-	return rest != 0 && tick < LAST_TICK ? tick + 1 : tick;
-}
-
-static unsigned digit(uint64_t tick, unsigned level)
-{
-	return (tick >> (level * WF_WHEEL_BITS)) & (WF_WHEEL_SLOTS - 1);
-}
-
 /* The first tick of a slot that lies ahead in the wheel's present turn. */
 static uint64_t slot_start(const struct wf_wheel *w, unsigned level, unsigned slot)
 {
@@ -31,46 +15,8 @@ static uint64_t slot_start(const struct wf_wheel *w, unsigned level, unsigned sl
 void wf_wheel_init(struct wf_wheel *w, uint64_t now)
 {
 	memset(w, 0, sizeof *w);
+	memset(w->soonest, 0xff, sizeof w->soonest);
 	w->tick = now >> WF_WHEEL_GRAIN;
-}
-
-/* A slot's first lane. */
-static unsigned place_of(unsigned level, unsigned slot)
-{
-	return (level * WF_WHEEL_SLOTS + slot) * WF_WHEEL_LANES;
-}
-
-static unsigned lane_of(uint64_t tick)
-{
-	return (unsigned)tick & (WF_WHEEL_LANES - 1);
-}
-
-static void append(struct wf_wheel_lane *lane, weft_timer *t)
-{
-	weft_timer *last = lane->last;
-
-	t->next_ = NULL;
-	t->prev_ = last;
-	*(last != NULL ? &last->next_ : &lane->first) = t;
-	lane->last = t;
-}
-
-void wf_wheel_add(struct wf_wheel *w, weft_timer *t)
-{
-	uint64_t tick = tick_of(t->when);
-	unsigned level, s;
-
-	if (tick < w->tick)
-		tick = w->tick;
-	/* The lowest bit does not change the level, and clz of 0 is undefined. */
-	level = (63 - (unsigned)__builtin_clzll((tick ^ w->tick) | 1)) / WF_WHEEL_BITS;
-	s = digit(tick, level);
-	t->place_ = (uint16_t)(place_of(level, s) + lane_of(tick));
-	append(&w->lane[t->place_], t);
-	if (!(w->occupied[level] >> s & 1) || tick < w->soonest[level][s])
-		w->soonest[level][s] = tick;
-	w->occupied[level] |= (uint64_t)1 << s;
-	w->levels |= 1u << level;
 }
 
 static bool slot_empty(const struct wf_wheel *w, unsigned place)
@@ -81,29 +27,17 @@ static bool slot_empty(const struct wf_wheel *w, unsigned place)
 	return true;
 }
 
-static void lane_emptied(struct wf_wheel *w, unsigned place)
+void wf_wheel_lane_emptied(struct wf_wheel *w, unsigned place)
 {
 	unsigned slot = place / WF_WHEEL_LANES;
 	unsigned level = slot / WF_WHEEL_SLOTS;
 
 	if (!slot_empty(w, slot * WF_WHEEL_LANES))
 		return;
+	w->soonest[level][slot % WF_WHEEL_SLOTS] = UINT64_MAX;
 	w->occupied[level] &= ~((uint64_t)1 << slot % WF_WHEEL_SLOTS);
 	if (w->occupied[level] == 0)
 		w->levels &= ~(1u << level);
-}
-
-void wf_wheel_remove(struct wf_wheel *w, weft_timer *t)
-{
-	struct wf_wheel_lane *lane = &w->lane[t->place_];
-	weft_timer *next = t->next_, *prev = t->prev_;
-
-	WF_ASSERT((next != NULL ? next->prev_ : lane->last) == t);
-	WF_ASSERT((prev != NULL ? prev->next_ : lane->first) == t);
-	*(next != NULL ? &next->prev_ : &lane->last) = prev;
-	*(prev != NULL ? &prev->next_ : &lane->first) = next;
-	if (lane->first == NULL)
-		lane_emptied(w, t->place_);
 }
 
 void wf_wheel_move(struct wf_wheel *w, weft_timer *t, uint64_t when)
@@ -145,7 +79,7 @@ uint64_t wf_wheel_next(const struct wf_wheel *w)
  * so each lands in a lower level. Returns what is left of the budget. */
 static unsigned move_down(struct wf_wheel *w, unsigned budget)
 {
-	unsigned place = place_of(w->moving_level, w->moving_slot);
+	unsigned place = wf_wheel_place(w->moving_level, w->moving_slot);
 
 	while (!slot_empty(w, place)) {
 		for (unsigned i = 0; i < WF_WHEEL_LANES; i++) {
@@ -169,12 +103,12 @@ static unsigned move_down(struct wf_wheel *w, unsigned budget)
  * the budget. */
 static unsigned take_slot(struct wf_wheel *w, unsigned s, weft_timer ***tail, unsigned budget)
 {
-	struct wf_wheel_lane *lane = &w->lane[place_of(0, s) + lane_of(w->tick)];
+	struct wf_wheel_lane *lane = &w->lane[wf_wheel_place(0, s) + wf_wheel_lane_of(w->tick)];
 	weft_timer *t;
 
 	for (; budget > 0 && (t = lane->first) != NULL; budget--) {
 		wf_wheel_remove(w, t);
-		if (tick_of(t->when) > w->tick) {
+		if (wf_wheel_tick(t->when) > w->tick) {
 			wf_wheel_add(w, t);
 			continue;
 		}

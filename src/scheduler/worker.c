@@ -39,16 +39,16 @@
 /* For so long the two clocks are taken to go alike. */
 #define CLOCKS_AGREE_NS ((uint64_t)1000000)
 
-static _Thread_local struct wf_worker *self_worker __attribute__((tls_model("initial-exec")));
+_Thread_local struct wf_worker *wf_self_worker __attribute__((tls_model("initial-exec")));
 
 struct wf_worker *wf_worker_self(void)
 {
-	return self_worker;
+	return wf_self_worker;
 }
 
 void wf_worker_set_self(struct wf_worker *w)
 {
-	self_worker = w;
+	wf_self_worker = w;
 }
 
 static struct wf_runtime *runtime(struct wf_worker *w)
@@ -120,7 +120,7 @@ void wf_count_io(struct wf_worker *w, unsigned events)
  * only the sum over all workers means something. */
 void wf_live_op_add(int n)
 {
-	struct wf_worker *w = self_worker;
+	struct wf_worker *w = wf_self_worker;
 
 	if (WF_LIKELY(w != NULL)) {
 		WF_ADD_OWN(&w->ops, n);
@@ -133,7 +133,7 @@ void wf_live_op_add(int n)
 
 void wf_live_add(int n)
 {
-	struct wf_worker *w = self_worker;
+	struct wf_worker *w = wf_self_worker;
 
 	if (w == NULL) {
 		atomic_fetch_add(&wf_rt->live, n);
@@ -385,8 +385,8 @@ void wf_worker_get_up(struct wf_worker *w)
 
 static void wake_roused(struct wf_worker *w)
 {
-	if (self_worker != NULL)
-		WF_ADD_OWN(&self_worker->counters.wakes, 1u);
+	if (wf_self_worker != NULL)
+		WF_ADD_OWN(&wf_self_worker->counters.wakes, 1u);
 	WF_PROBE1(wake, w->id);
 	wf_pollers.wake(w);
 	tell_watcher(w);
@@ -586,7 +586,7 @@ int wf_worker_open(struct wf_worker *w)
 {
 	int rc;
 
-	self_worker = w;
+	wf_self_worker = w;
 	wf_context_adopt(&w->flow.own);
 	WF_STORE(&w->context, &w->flow.own);
 	WF_STORE(&w->tid, (int)syscall(SYS_gettid));
@@ -608,7 +608,7 @@ void wf_worker_close(struct wf_worker *w)
 {
 	wf_pollers.close(w);
 	wf_flows.close(w);
-	self_worker = NULL;
+	wf_self_worker = NULL;
 }
 
 /* Tells the starter how opening went, and waits for its word to go. */

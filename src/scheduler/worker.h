@@ -48,6 +48,7 @@ struct WF_ALIGNED wf_worker {
 	uint64_t clock_ticks, clock_ns; /* one moment on both clocks */
 	uint8_t vain, spared;           /* looks that found nothing; left out since */
 	void *poller;
+	void *top; /* what the layer on top keeps for it, or NULL */
 	pthread_t thread;
 
 	/* Written by the worker, read by all. */

@@ -6,10 +6,7 @@
 #include "threads/leave.h"
 #include "threads/offsets.h"
 #include "threads/scopes.h"
-#include "threads/stats.h"
-
-/* A worker keeps so many stacks that are ready. */
-enum { SPARES = 64 };
+#include "threads/spare.h"
 
 /* The `under` of a body that a plain handler started. */
 static const struct weft_thread handler = { .context.sp = (void *)(uintptr_t)wf_body_no_frame };
@@ -33,23 +30,7 @@ AT(WF_W_LEFT, struct wf_worker, flow.left);
 AT(WF_W_SPARE, struct wf_worker, flow.spare);
 AT(WF_W_EXCEPTIONS, struct wf_worker, flow.exceptions);
 
-/* Sanitizers want to hear of each switch: then there are no spares. */
-#if defined(WF_ASAN) || defined(WF_TSAN)
-enum { FAST = false };
-#else
-enum { FAST = true };
-#endif
-
 /* Spares */
-
-static void push_spare(struct wf_worker *w, weft_thread *t)
-{
-	WF_STORE(&t->state, WF_THREAD_SPARE);
-	t->worker = w;
-	t->next_spare = w->flow.spare;
-	w->flow.spare = t;
-	w->flow.spares++;
-}
 
 /* What a spare runs is known when it is used. */
 static int no_function(void *unused)
@@ -65,36 +46,10 @@ static int make_spare(struct wf_worker *w)
 
 	if (t == NULL)
 		return err;
-	if (w->flow.spares >= SPARES)
+	if (w->flow.spares >= WF_SPARES)
 		t->body = WF_BODY_EXTRA;
-	push_spare(w, t);
+	wf_spare_push(w, t);
 	return 0;
-}
-
-/* What a body may have changed, and its end has not put right. */
-static inline void renew(weft_thread *t)
-{
-	t->body = 0;
-	t->errand = WF_ERRAND_NONE;
-	t->answers = 0;
-	t->items = NULL;
-	t->event.where_ = NULL;
-	t->name[0] = '\0';
-	WF_STORE(&t->in_vain, 0);
-	WF_STORE(&t->parkings, 0);
-	WF_STORE(&t->seen, 0);
-	WF_STORE(&t->trimmed, 0);
-}
-
-bool wf_body_keep(struct wf_worker *w, weft_thread *t)
-{
-	if (!(t->body & WF_BODY_PARTED) || w->flow.spares >= SPARES || !FAST ||
-	    t->stack_class != wf_thread_stacks.usual)
-		return false;
-	wf_thread_count_freed(&w->flow, t);
-	renew(t);
-	push_spare(w, t);
-	return true;
 }
 
 void wf_body_drop_spares(struct wf_worker *w)
@@ -111,7 +66,7 @@ void wf_body_drop_spares(struct wf_worker *w)
 /* Parting */
 
 /* Returns who goes on. A handler has no young flows. */
-static weft_thread *is_thread_now(weft_thread *t)
+static WF_INLINE weft_thread *is_thread_now(weft_thread *t)
 {
 	weft_thread *under = t->under;
 
@@ -125,7 +80,7 @@ static weft_thread *is_thread_now(weft_thread *t)
 	return NULL;
 }
 
-weft_thread *wf_body_part(weft_thread *t)
+static WF_INLINE weft_thread *part(weft_thread *t)
 {
 	weft_thread *under = is_thread_now(t);
 
@@ -134,6 +89,17 @@ weft_thread *wf_body_part(weft_thread *t)
 		wf_scope_join(t, t);
 	}
 	return under;
+}
+
+weft_thread *wf_body_part(weft_thread *t)
+{
+	return part(t);
+}
+
+int wf_body_yield(weft_thread *t)
+{
+	wf_thread_go_behind(t);
+	return wf_thread_leave_under_last(t, part(t));
 }
 
 weft_thread *wf_body_return(weft_thread *t)
@@ -192,7 +158,7 @@ static void run_on_thread(struct wf_worker *w, weft_thread *t, weft_thread *pare
 	t->worker = w;
 	WF_STORE(&t->state, WF_THREAD_SPARE);
 	wf_thread_current = t;
-	wf_context_switch(&parent->context, &t->context, false);
+	wf_thread_switch(w, &parent->context, &t->context, false);
 	wf_thread_arrived(parent->worker);
 }
 
@@ -228,7 +194,8 @@ static int run_somehow(weft_thread_fn *fn, void *arg, size_t room, enum wf_body_
 {
 	weft_thread *self = wf_thread_self();
 
-	if (self == NULL || fn == NULL || room > WF_BODY_ROOM || !FAST)
+	if (self == NULL || fn == NULL || room > WF_BODY_ROOM || !WF_SPARE_STACKS ||
+	    wf_body_excepted(self->worker))
 		return run_slowly(fn, arg, room, kind);
 	if (self->worker->flow.spare == NULL) {
 		int rc = wf_stopping() ? -ESHUTDOWN : make_spare(self->worker);

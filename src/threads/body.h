@@ -13,6 +13,8 @@
 #ifndef WF_BODY_H
 #define WF_BODY_H
 
+#include "scheduler/turn.h"
+#include "threads/offsets.h"
 #include "threads/thread.h"
 
 /* How the argument of a body is meant. */
@@ -34,8 +36,40 @@ static inline size_t wf_body_rounded(size_t room)
 	return (room + 15) & ~(size_t)15;
 }
 
+/* Whether C++ has exceptions in hand, which stay with the caller when it starts a body. */
+static inline bool wf_body_excepted(const struct wf_worker *w)
+{
+	const struct wf_exceptions *e = w->flow.exceptions;
+
+	return e != NULL && (e->caught != NULL || e->uncaught != 0);
+}
+
+/* Room on the stack of the body that is started next, by wf_body_task; NULL: it must be
+ * started in another way. */
+static inline void *wf_body_room(size_t room)
+{
+	const struct wf_worker *w = wf_self_worker;
+
+	if (WF_UNLIKELY(wf_thread_current == NULL || w->flow.spare == NULL || room > WF_BODY_ROOM ||
+			wf_body_excepted(w)))
+		return NULL;
+	return (char *)w->flow.spare - wf_body_rounded(room);
+}
+
+/* Runs fn(0, task) as a body, with what is there where wf_body_room said. fn has no result;
+ * this has 0. */
+int wf_body_task(int (*fn)(int, void *), void *task);
+
 /* Where the three above are at a loss: there is no spare, or this is no place for it. */
 int wf_body_slow(weft_thread_fn *fn, void *arg, size_t room, enum wf_body_kind kind);
+/* Leaves the stack of a body, as wf_switch, and returns 0 when somebody switches there again:
+ * but by a jump, as the return would be foreseen wrongly (leave.h). Called last by a
+ * function that wants to return so. Not where sanitizers want to hear of it, and not on
+ * 64-bit ARM, which may let nothing but returns go to where a call was. */
+#if defined(__x86_64__) && !defined(WF_ASAN) && !defined(WF_TSAN)
+#define WF_BODY_JUMPS
+int wf_body_leave(void **save, void *to);
+#endif
 /* Where who lay under a body goes on, if the body left an errand. */
 void wf_body_went_on(void);
 
@@ -45,14 +79,13 @@ int wf_body_thrown(void);
 /* The body is about to wait for the first time. Returns who goes on; NULL: a handler on
  * its worker's stack. */
 weft_thread *wf_body_part(weft_thread *t);
-/* The same for one that has come to its end. */
+/* The same, and weft_yield of the body. */
+int wf_body_yield(weft_thread *t);
+/* For one that has come to its end. */
 weft_thread *wf_body_return(weft_thread *t);
 
 /* Whether a handler is at the bottom of those who wait for t to wait or return. */
 bool wf_body_in_handler(const weft_thread *t);
-
-/* One that has ended may be kept as a spare. False: free it. */
-bool wf_body_keep(struct wf_worker *w, weft_thread *t);
 
 /* Frees the spares of a worker. */
 void wf_body_drop_spares(struct wf_worker *w);

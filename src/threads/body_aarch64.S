@@ -241,4 +241,28 @@ wf_body_copy:
 	.cfi_endproc
 	.size	wf_body_copy, . - wf_body_copy
 
+/* int wf_body_task(int (*fn)(int, void *), void *task) */
+	.globl	wf_body_task
+	.hidden	wf_body_task
+	.type	wf_body_task, %function
+	.p2align 4
+wf_body_task:
+	.cfi_startproc
+	NO_THROW
+	hint	#34 /* bti c */
+	BEGIN	.Ltask_lost
+	LEAVE
+	mov	sp, x1
+	mov	x12, x0
+	mov	w0, wzr
+	blr	x12
+	mov	w0, wzr
+	b	.Lreturned
+	.cfi_endproc
+	.cfi_startproc
+.Ltask_lost:
+	brk	#1
+	.cfi_endproc
+	.size	wf_body_task, . - wf_body_task
+
 	.section .note.GNU-stack, "", %progbits

@@ -2,9 +2,12 @@
  *
  * Who starts it is left as by wf_switch, so that anybody can switch to it when the body
  * first waits: rbx, rbp, `went_on`, and above that r15 to r12, which wf_switch leaves to
- * the compiler. rbx is the body's record while it runs. When it returns without having
- * waited nothing has to be restored but the stack pointer and rbx, and the return matches
- * its call; when it has waited the caller goes on by a jump (see leave.h).
+ * the compiler. While it runs rbx is the body's record, and until they part r13 and r14 are
+ * who starts it, and its stack pointer. When it returns without having waited nothing
+ * has to be restored but the stack pointer and these, and the return matches its call; when it has waited the caller goes on by a jump (see leave.h).
+ *
+ * The worker is found by its own variable: by the thread's record it would be one more load
+ * in a chain of loads, each of which waits for the last, and that is what a switch costs.
  *
  * For unwinders the caller's frame is where the record says: *(*(rbx + UNDER) + SP) + 64,
  * which is a frame with no caller once they have parted.
@@ -25,6 +28,8 @@
 	.macro	SAVED
 	.cfi_offset %rbx, -64
 	.cfi_offset %r12, -16
+	.cfi_offset %r13, -24
+	.cfi_offset %r14, -32
 	.endm
 
 	.text
@@ -38,13 +43,27 @@
 	je	\slow
 	testq	%r9, %r9
 	je	\slow
-	movq	WF_T_WORKER(%r9), %r10
+	movq	wf_self_worker@gottpoff(%rip), %r10
+	movq	%fs:(%r10), %r10
 	movq	WF_W_SPARE(%r10), %r11
 	testq	%r11, %r11
 	je	\slow
+	/* What C++ has in hand would stay with who starts the body. But there is hardly ever
+	 * anything, and a body that returns leaves nothing. */
+	movq	WF_W_EXCEPTIONS(%r10), %rax
+	testq	%rax, %rax
+	je	5f
+	cmpq	$0, (%rax)
+	jne	\slow
+	cmpl	$0, 8(%rax)
+	jne	\slow
+	movq	$0, WF_T_CAUGHT(%r9)
+	movl	$0, WF_T_CAUGHT + 8(%r9)
+5:
 	.endm
 
-	.macro	LEAVE
+/* Leaves a stack as wf_switch does, with r12 to r15 above that. */
+	.macro	SAVE go_on
 	pushq	%r12
 	.cfi_adjust_cfa_offset 8
 	pushq	%r13
@@ -53,34 +72,30 @@
 	.cfi_adjust_cfa_offset 8
 	pushq	%r15
 	.cfi_adjust_cfa_offset 8
-	leaq	went_on(%rip), %rax
+	leaq	\go_on(%rip), %rax
 	pushq	%rax
 	.cfi_adjust_cfa_offset 8
 	pushq	%rbp
 	.cfi_adjust_cfa_offset 8
 	pushq	%rbx
 	.cfi_adjust_cfa_offset 8
+	.endm
+
+	.macro	LEAVE
+	SAVE	went_on
 	SAVED
 	movq	WF_T_NEXT(%r11), %rax
 	movq	%rax, WF_W_SPARE(%r10)
 	movq	%rsp, WF_T_SP(%r9)
 	movq	%r9, WF_T_UNDER(%r11)
+	movq	%r9, %r13
+	movq	%rsp, %r14
 	movq	WF_T_SCOPE(%r9), %rax
 	movq	%rax, WF_T_SCOPE(%r11)
 	movq	WF_T_COLOR(%r9), %rax
 	movq	%rax, WF_T_COLOR(%r11)
 	movq	%r11, %fs:(%r8)
-	movq	WF_W_EXCEPTIONS(%r10), %rax
-	testq	%rax, %rax
-	je	5f
-	/* What C++ has in hand stays with who starts the body. */
-	movq	(%rax), %rbx
-	movq	%rbx, WF_T_CAUGHT(%r9)
-	movl	8(%rax), %ebx
-	movl	%ebx, WF_T_CAUGHT + 8(%r9)
-	movq	$0, (%rax)
-	movl	$0, 8(%rax)
-5:	movq	%r11, %rbx
+	movq	%r11, %rbx
 	CFA_BY_RECORD
 	.endm
 
@@ -109,35 +124,34 @@ __morestack:
 	NO_THROW
 	CFA_BY_RECORD
 	SAVED
+.Lcall:
 	call	*%rax
-	movq	WF_T_UNDER(%rbx), %r9
+.Lreturned:
 	movq	WF_T_SCOPE(%rbx), %rdx
 	andl	%r12d, %eax
 	js	.Luntidy
 	cmpw	$0, WF_T_BODY(%rbx)
 	jne	.Luntidy
-	cmpq	WF_T_SCOPE(%r9), %rdx
+	cmpq	WF_T_SCOPE(%r13), %rdx
 	jne	.Luntidy
 	movq	wf_thread_current@gottpoff(%rip), %r8
-	movq	WF_T_WORKER(%r9), %r10
-	movq	%r9, %fs:(%r8)
+	movq	wf_self_worker@gottpoff(%rip), %r10
+	movq	%fs:(%r10), %r10
+	movq	%r13, %fs:(%r8)
 	movq	WF_W_SPARE(%r10), %rax
 	movq	%rax, WF_T_NEXT(%rbx)
 	movq	%rbx, WF_W_SPARE(%r10)
-	movq	WF_W_EXCEPTIONS(%r10), %rax
-	testq	%rax, %rax
-	je	1f
-	movq	WF_T_CAUGHT(%r9), %rcx
-	movq	%rcx, (%rax)
-	movl	WF_T_CAUGHT + 8(%r9), %ecx
-	movl	%ecx, 8(%rax)
-1:	leaq	wf_nobody(%rip), %rax
-	movq	WF_T_SP(%r9), %rsp
+	leaq	wf_nobody(%rip), %rax
+	movq	%r14, %rsp
 	.cfi_def_cfa %rsp, 64
 	movq	%rax, WF_T_UNDER(%rbx)
 	xorl	%eax, %eax
 	movq	48(%rsp), %r12
 	.cfi_restore %r12
+	movq	40(%rsp), %r13
+	.cfi_restore %r13
+	movq	32(%rsp), %r14
+	.cfi_restore %r14
 	movq	(%rsp), %rbx
 	.cfi_restore %rbx
 	addq	$56, %rsp
@@ -168,16 +182,39 @@ __morestack:
 	jmp	wf_body_slow
 	.cfi_endproc
 
-/* The caller goes on because the body waits: by wf_switch, which has restored rbx and rbp. */
+/* int wf_body_leave(void **save, void *to) */
+	.globl	wf_body_leave
+	.hidden	wf_body_leave
+	.type	wf_body_leave, @function
 	.p2align 4
-	.type	went_on, @function
-went_on:
+wf_body_leave:
+	.cfi_startproc
+	endbr64
+	SAVE	came_back
+	movq	%rsp, (%rdi)
+	.cfi_undefined %rip
+	movq	%rsi, %rsp
+	popq	%rbx
+	popq	%rbp
+	popq	%rax
+	jmp	*%rax
+	.cfi_endproc
+	.size	wf_body_leave, . - wf_body_leave
+
+/* Where one goes on that was left by SAVE; by wf_switch, which has restored rbx and rbp. rcx
+ * is then where its caller is. Debuggers look at the byte before the address to go on at:
+ * that is the nop. */
+	.macro	GO_ON name
+	.p2align 4
+	.type	\name, @function
 	.cfi_startproc
 	.cfi_def_cfa_offset 40
 	.cfi_offset %r12, -16
 	.cfi_offset %r13, -24
 	.cfi_offset %r14, -32
 	.cfi_offset %r15, -40
+	nop
+\name:
 	endbr64
 	popq	%r15
 	.cfi_adjust_cfa_offset -8
@@ -191,28 +228,55 @@ went_on:
 	popq	%r12
 	.cfi_adjust_cfa_offset -8
 	.cfi_restore %r12
-	movq	wf_thread_current@gottpoff(%rip), %r8
-	movq	%fs:(%r8), %r9
-	movq	WF_T_WORKER(%r9), %r10
+	movq	wf_self_worker@gottpoff(%rip), %r10
+	movq	%fs:(%r10), %r10
+	testq	%r10, %r10
+	je	2f
 	cmpq	$0, WF_W_LEFT(%r10)
-	jne	.Lerrand
-.Lgo:
-	xorl	%eax, %eax
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	.cfi_register %rip, %rcx
-	notrack jmp *%rcx
-	.cfi_endproc
-	.cfi_startproc
-.Lerrand:
-	subq	$8, %rsp
+	je	1f
+2:	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
 	call	wf_body_went_on
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
-	jmp	.Lgo
+1:	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %rcx
+	.endm
+
+/* The caller of a body goes on, because that waits. */
+	GO_ON	went_on
+	xorl	%eax, %eax
+	notrack jmp *%rcx
 	.cfi_endproc
 	.size	went_on, . - went_on
+
+/* A body goes on that left by wf_body_leave. Next its function returns, mostly, and that
+ * is foreseen by the last call, which was made by somebody else on another stack, whose own
+ * return is then foreseen wrongly too: 50 cycles for both. So the call of the function is
+ * made once more, but for the processor only. If leaving was the last thing that the
+ * function did there is nothing to foresee. */
+	GO_ON	came_back
+	leaq	.Lreturned(%rip), %rax
+	cmpq	%rax, %rcx
+	je	1f
+	movq	%rbx, %rdx
+	.cfi_register %rbx, %rdx
+	movq	wf_thread_current@gottpoff(%rip), %rbx
+	movq	%fs:(%rbx), %rbx
+	leaq	.Lforeseen(%rip), %rax
+	jmp	.Lcall
+.Lforeseen:
+	.cfi_adjust_cfa_offset 8
+	endbr64
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	movq	%rdx, %rbx
+	.cfi_restore %rbx
+1:	xorl	%eax, %eax
+	notrack jmp *%rcx
+	.cfi_endproc
+	.size	came_back, . - came_back
 
 /* int wf_body_copy(weft_thread_fn *fn, const void *args, size_t room)
  * int wf_body_block(the same): rcx is what remains of the result. */
@@ -272,6 +336,28 @@ wf_body_copy:
 	jmp	wf_body_slow
 	.cfi_endproc
 	.size	wf_body_copy, . - wf_body_copy
+
+/* int wf_body_task(int (*fn)(int, void *), void *task) */
+	.globl	wf_body_task
+	.hidden	wf_body_task
+	.type	wf_body_task, @function
+	.p2align 4
+wf_body_task:
+	.cfi_startproc
+	endbr64
+	BEGIN	.Ltask_lost
+	LEAVE
+	xorl	%r12d, %r12d
+	movq	%rsi, %rsp
+	movq	%rdi, %rax
+	xorl	%edi, %edi
+	jmp	__morestack
+	.cfi_endproc
+	.cfi_startproc
+.Ltask_lost:
+	ud2
+	.cfi_endproc
+	.size	wf_body_task, . - wf_body_task
 
 	.section .note.GNU-stack, "", @progbits
 

@@ -79,6 +79,12 @@ static inline int64_t wf_call_wait(struct wf_call *c, uint64_t deadline)
 	return c->wait.error < 0 ? c->wait.error : -EBADF;
 }
 
+/* Whether accepting gave an error that is nothing to tell of: try again. */
+bool wf_accept_again(int fd, int64_t n);
+
+/* Whether host is an address in text form, of that family; it is put into *addr. */
+bool wf_numeric(const char *host, uint16_t port, int family, struct sockaddr_storage *addr);
+
 /* Before a run: nobody waits for signals. */
 void wf_signal_waits_start(void);
 

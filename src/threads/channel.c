@@ -88,6 +88,29 @@ static void add_segment(weft_channel *ch, struct wf_segment *fresh)
 	ch->last->next = fresh;
 }
 
+/* Keeps one message before all others; false if there is no room for it. The slot before the
+ * first one is the last of the segment before it: in a ring, of the same. */
+static bool keep_first(weft_channel *ch, const void *from)
+{
+	bool ring = ch->capacity != WEFT_UNBOUNDED;
+
+	if (ch->slots == 0 || (ring && WF_LOAD(&ch->count) >= ch->capacity))
+		return false;
+	if (WF_LOAD(&ch->count) == 0) {
+		keep(ch, from);
+		return true;
+	}
+	if (ch->head == 0) {
+		if (!ring && ch->last->next == ch->first)
+			return false;
+		ch->first = ring ? ch->first : ch->last->next;
+		ch->head = ch->slots;
+	}
+	copy(ch->first->data + --ch->head * ch->size, from, ch->size);
+	WF_ADD_OWN(&ch->count, 1);
+	return true;
+}
+
 /* What can be done in one pass */
 
 static __attribute__((always_inline)) inline int send_inside(weft_channel *ch, struct wf_pass *pass,
@@ -119,6 +142,9 @@ static __attribute__((always_inline)) inline int receive_inside(weft_channel *ch
 		sender = wf_case_next(&ch->senders, pass->how);
 		if (sender != NULL)
 			keep(ch, sender->from);
+	} else if (WF_UNLIKELY(ch->returned.first != NULL)) {
+		sender = wf_case_next(&ch->returned, pass->how);
+		copy(to, sender->from, ch->size);
 	} else {
 		if (WF_UNLIKELY(ch->state == WF_CHANNEL_SHM))
 			return wf_shm_receive(ch, pass, to);
@@ -258,6 +284,57 @@ int weft_channel_try_receive(weft_channel *ch, void *to)
 	rc = wf_channel_receive(ch, &pass, to);
 	wf_pass_leave(ch, &pass);
 	return rc;
+}
+
+/* Without a stack */
+
+int wf_channel_begin(weft_case *c, struct wf_choice *choice)
+{
+	weft_channel *ch = c->channel;
+	struct wf_pass pass;
+	int rc;
+
+	wf_pass_enter(&pass, ch);
+	if (ch->shm != NULL)
+		wf_shm_tell(ch, c->sends);
+	rc = c->sends ? wf_channel_send(ch, &pass, c->from) : wf_channel_receive(ch, &pass, c->to);
+	if (rc == -EAGAIN) {
+		wf_case_list(c->sends ? &ch->senders : &ch->receivers, c, choice);
+		if (ch->shm != NULL)
+			wf_shm_listed(ch);
+	}
+	wf_pass_leave(ch, &pass);
+	return rc == -ENOMEM ? send_growing(ch, c->from) : rc;
+}
+
+int wf_channel_put_back(weft_case *c, struct wf_choice *choice)
+{
+	weft_channel *ch = c->channel;
+	struct wf_segment *fresh = ch->capacity == WEFT_UNBOUNDED ? new_segment(ch) : NULL;
+	struct wf_pass pass;
+	weft_case *receiver;
+	int rc = 0;
+
+	wf_pass_enter(&pass, ch);
+	if (fresh != NULL && ch->last->next == ch->first)
+		add_segment(ch, fresh);
+	else
+		pass.dead = fresh;
+	receiver = wf_case_next(&ch->receivers, pass.how);
+	if (receiver != NULL) {
+		copy(receiver->to, c->from, ch->size);
+		pass.wake = wf_case_done(receiver, 0);
+	} else if (!keep_first(ch, c->from)) {
+		wf_case_list(&ch->returned, c, choice);
+		rc = -EAGAIN;
+	}
+	wf_pass_leave(ch, &pass);
+	return rc;
+}
+
+size_t wf_channel_message_size(const weft_channel *ch)
+{
+	return ch->size;
 }
 
 /* The rest */

@@ -58,6 +58,7 @@ struct weft_channel {
 	size_t head, tail;    /* slot of the first message; behind that of the last */
 	struct wf_segment *first, *last;
 	struct wf_cases senders, receivers; /* who waits */
+	struct wf_cases returned;           /* messages that came back, and found no room */
 	struct wf_shm *shm;                 /* WF_CHANNEL_SHM */
 };
 
@@ -132,6 +133,16 @@ static inline void wf_pass_leave(weft_channel *ch, struct wf_pass *pass)
 int wf_channel_send(weft_channel *ch, struct wf_pass *pass, const void *from);
 int wf_channel_receive(weft_channel *ch, struct wf_pass *pass, void *to);
 
+/* Does the case for one without a stack, or lists it and the choice, which is of that case alone:
+ * -EAGAIN. Then the choice's waiter is woken when it was done. */
+int wf_channel_begin(weft_case *c, struct wf_choice *choice);
+/* Takes it off again: false if it was done, and the waiter is woken. */
+bool wf_channel_stop(struct wf_choice *choice);
+/* A message that was received goes back, to be the next that is received if there is room for it;
+ * else the choice keeps it, and its waiter is woken when somebody has received it: -EAGAIN. */
+int wf_channel_put_back(weft_case *c, struct wf_choice *choice);
+size_t wf_channel_message_size(const weft_channel *ch);
+
 /* Does a case in a pass of its own, growing the channel if need be. */
 int wf_channel_try(weft_case *c);
 
@@ -147,7 +158,7 @@ static inline void wf_case_list(struct wf_cases *list, weft_case *c, struct wf_c
 		list->first = c;
 	list->last = c;
 	c->listed_ = true;
-	if (WF_UNLIKELY(choice->waiter.thread == NULL))
+	if (wf_waiter_is_foreign(&choice->waiter))
 		c->channel->foreign++;
 }
 
@@ -164,7 +175,7 @@ static inline void wf_case_remove(struct wf_cases *list, weft_case *c)
 	else
 		list->last = c->prev_;
 	c->listed_ = false;
-	if (WF_UNLIKELY(choice->waiter.thread == NULL))
+	if (wf_waiter_is_foreign(&choice->waiter))
 		c->channel->foreign--;
 }
 
@@ -222,6 +233,14 @@ static inline void wf_choice_init(struct wf_choice *choice, struct weft_thread *
 	choice->count = count;
 	atomic_init(&choice->claimed, false);
 	choice->chosen = NULL;
+}
+
+/* For one case, and one without a stack. */
+static inline void wf_choice_init_calling(struct wf_choice *choice, weft_case *c,
+					  void (*wake)(struct wf_waiter *w))
+{
+	wf_choice_init(choice, NULL, c, 1, "event");
+	choice->waiter.wake = wake;
 }
 
 /* Waits until a case of the choice, which is listed, was done: its index, or why not. */

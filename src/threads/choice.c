@@ -37,6 +37,14 @@ void wf_choice_cancel(struct wf_wait *wait)
 	wf_waiter_wake(&choice->waiter);
 }
 
+bool wf_channel_stop(struct wf_choice *choice)
+{
+	if (!wf_choice_claim(choice, WF_HOME_LOCKED))
+		return false;
+	unlist(choice);
+	return true;
+}
+
 int wf_choice_wait(struct wf_choice *choice, uint64_t deadline)
 {
 	wf_waiter_sleep(&choice->waiter, deadline);

@@ -50,18 +50,25 @@ static inline void wf_thread_check_rounding(weft_thread *t)
 #endif
 }
 
-/* Leaves t's stack for another thread of its color, or for the worker. */
-static WF_INLINE void wf_thread_leave_for(weft_thread *t, weft_thread *next)
+/* From one flow on w to another. */
+static WF_INLINE void wf_thread_switch(struct wf_worker *w, struct wf_context *from,
+				       struct wf_context *to, bool ends)
 {
-	struct wf_worker *w = t->worker;
+	wf_exceptions_exchange(w->flow.exceptions, from, to);
+	wf_context_switch(from, to, ends);
+}
+
+/* Leaves t's stack for another thread of its color, or for the worker. */
+static WF_INLINE void wf_thread_leave_for(struct wf_worker *w, weft_thread *t, weft_thread *next)
+{
 	bool ends = t->errand == WF_ERRAND_END;
 
 	wf_thread_check_rounding(t);
 	if (next != NULL) {
 		wf_thread_enter(w, next);
-		wf_context_switch(&t->context, &next->context, ends);
+		wf_thread_switch(w, &t->context, &next->context, ends);
 	} else {
-		wf_context_switch(&t->context, &w->flow.own, ends);
+		wf_thread_switch(w, &t->context, &w->flow.own, ends);
 	}
 	wf_thread_arrived(t->worker);
 }
@@ -70,21 +77,41 @@ static WF_INLINE void wf_thread_leave_for(weft_thread *t, weft_thread *next)
  * not stopped. */
 static WF_INLINE void wf_thread_leave_under(weft_thread *t, weft_thread *under)
 {
+	struct wf_worker *w = t->worker;
 	bool ends = t->errand == WF_ERRAND_END;
 
 	wf_thread_check_rounding(t);
 	if (under != NULL) {
 		wf_thread_current = under;
-		wf_context_switch(&t->context, &under->context, ends);
+		wf_thread_switch(w, &t->context, &under->context, ends);
 	} else {
-		wf_context_switch(&t->context, &t->worker->flow.own, ends);
+		wf_thread_switch(w, &t->context, &w->flow.own, ends);
 	}
 	wf_thread_arrived(t->worker);
 }
 
+/* The same for a function that then returns 0: wf_body_leave does that for it. */
+static WF_INLINE int wf_thread_leave_under_last(weft_thread *t, weft_thread *under)
+{
+#ifdef WF_BODY_JUMPS
+	struct wf_worker *w = wf_self_worker;
+	struct wf_context *to = under != NULL ? &under->context : &w->flow.own;
+
+	wf_thread_check_rounding(t);
+	if (under != NULL)
+		wf_thread_current = under;
+	wf_exceptions_exchange(w->flow.exceptions, &t->context, to);
+	return wf_body_leave(&t->context.sp, to->sp);
+#else
+	wf_thread_leave_under(t, under);
+	return 0;
+#endif
+}
+
+/* The worker is found by its own variable, as in body_x86_64.S. */
 static WF_INLINE void wf_thread_leave(weft_thread *t)
 {
-	struct wf_worker *w = t->worker;
+	struct wf_worker *w = wf_self_worker;
 	weft_event *ev = NULL;
 	weft_thread *next;
 
@@ -101,9 +128,20 @@ static WF_INLINE void wf_thread_leave(weft_thread *t)
 		ev = wf_turn_next(w, wf_thread_resume);
 	next = ev != NULL ? ev->arg : NULL;
 	if (next != t)
-		wf_thread_leave_for(t, next);
+		wf_thread_leave_for(w, t, next);
 	else
 		WF_STORE(&t->state, WF_THREAD_RUNNING);
+}
+
+/* Posts the event of a thread, which is ready. */
+void wf_thread_post(weft_thread *t);
+
+/* The running thread is ready, behind the others of its color. */
+static WF_INLINE void wf_thread_go_behind(weft_thread *t)
+{
+	WF_STORE(&t->state, WF_THREAD_READY);
+	if (!wf_turn_post(wf_self_worker, &t->event))
+		wf_thread_post(t);
 }
 
 /* wf_park. */

@@ -43,17 +43,22 @@ static void grant(weft_mutex *m, struct wf_waiter *w)
 	__atomic_store_n(&w->granted, true, __ATOMIC_RELAXED); /* locks.c looks */
 }
 
+bool wf_mutex_stop(weft_mutex *m, struct wf_mutex_waiter *w)
+{
+	enum wf_home_how how = wf_home_enter(&m->home_);
+	bool waits = w->waiter.listed && !(m->called_ && m->waiters_.first == &w->waiter);
+
+	if (waits)
+		wf_waiters_remove(&m->waiters_, &w->waiter);
+	wf_home_leave(&m->home_, how);
+	return waits;
+}
+
 static void stop_waiting(struct wf_wait *wait)
 {
 	struct wf_waiter *w = WF_CONTAINER(wait, struct wf_waiter, wait);
-	weft_mutex *m = (weft_mutex *)wait->on;
-	enum wf_home_how how = wf_home_enter(&m->home_);
-	bool waits = w->listed && !(m->called_ && m->waiters_.first == w);
 
-	if (waits)
-		wf_waiters_remove(&m->waiters_, w);
-	wf_home_leave(&m->home_, how);
-	if (waits)
+	if (wf_mutex_stop((weft_mutex *)wait->on, as_mutex_waiter(w)))
 		wf_waiter_wake(w);
 }
 
@@ -96,6 +101,16 @@ static int woken(weft_mutex *m, struct wf_waiter *w, int error)
 	atomic_store_explicit(&w->futex, 0, memory_order_relaxed);
 	wf_home_leave(&m->home_, how);
 	return rc;
+}
+
+bool wf_mutex_try(weft_mutex *m, const char *where)
+{
+	return take(m, wf_mutex_nobody(m), where, NULL) == 0;
+}
+
+int wf_mutex_answer(weft_mutex *m, struct wf_mutex_waiter *w, int error)
+{
+	return woken(m, &w->waiter, error);
 }
 
 static int wait_for(weft_mutex *m, struct wf_mutex_waiter *w, uint64_t deadline)
@@ -245,6 +260,8 @@ static WF_NOINLINE int unlock_slow(weft_mutex *m, const char *where)
 {
 	int rc = wf_mutex_release(m, wf_home_who());
 
+	if (rc < 0)
+		rc = wf_mutex_release(m, wf_mutex_nobody(m));
 	return rc == 0 ? 0
 		       : wf_misuse(where, rc, "mutex %p is unlocked by who does not own it",
 				   (void *)m);

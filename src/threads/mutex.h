@@ -1,4 +1,4 @@
-/* mutex.h - what conditions need of mutexes. */
+/* mutex.h - what conditions need of mutexes, and those who wait without a stack. */
 #ifndef WF_MUTEX_H
 #define WF_MUTEX_H
 
@@ -15,6 +15,21 @@ struct wf_mutex_waiter {
  * or might be. Then it calls wf_mutex_woken, and owns it when that returns. */
 void wf_mutex_queue(weft_mutex *m, struct wf_mutex_waiter *w);
 void wf_mutex_woken(weft_mutex *m, struct wf_mutex_waiter *w);
+
+/* The owner of a mutex that was locked by one without a stack. Whoever unlocks it may. */
+static inline uintptr_t wf_mutex_nobody(const weft_mutex *m)
+{
+	return (uintptr_t)m | 1;
+}
+
+/* Locks it for that owner if it is free; false if it is not. */
+bool wf_mutex_try(weft_mutex *m, const char *where);
+
+/* One without a stack was queued, and woken: 0: it owns it; -EBUSY: it is woken again; or, if
+ * it does not own it, `error`, which is not 0 if it was told to stop. */
+int wf_mutex_answer(weft_mutex *m, struct wf_mutex_waiter *w, int error);
+/* Tells it to stop: false if it is woken, or will be. */
+bool wf_mutex_stop(weft_mutex *m, struct wf_mutex_waiter *w);
 
 /* Unlocks for `who`: 0 or -EPERM. */
 int wf_mutex_release(weft_mutex *m, uintptr_t who);

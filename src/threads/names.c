@@ -19,8 +19,7 @@ static void cancel(struct wf_wait *wait)
 	(void)weft_lookup_cancel(&WF_CONTAINER(wait, struct asking, wait)->lookup);
 }
 
-/* An address in text form needs no lookup: 1, 0 if it is none, or an error. */
-static int numeric(const char *host, uint16_t port, int family, struct sockaddr_storage **addrs)
+bool wf_numeric(const char *host, uint16_t port, int family, struct sockaddr_storage *addr)
 {
 	union {
 		struct sockaddr_storage any;
@@ -36,12 +35,23 @@ static int numeric(const char *host, uint16_t port, int family, struct sockaddr_
 		a.in6.sin6_family = AF_INET6;
 		a.in6.sin6_port = htons(port);
 	} else {
-		return 0;
+		return false;
 	}
+	*addr = a.any;
+	return true;
+}
+
+/* An address in text form needs no lookup: 1, 0 if it is none, or an error. */
+static int numeric(const char *host, uint16_t port, int family, struct sockaddr_storage **addrs)
+{
+	struct sockaddr_storage addr;
+
+	if (!wf_numeric(host, port, family, &addr))
+		return 0;
 	*addrs = WF_NEW(struct sockaddr_storage);
 	if (*addrs == NULL)
 		return -ENOMEM;
-	**addrs = a.any;
+	**addrs = addr;
 	return 1;
 }
 

@@ -20,9 +20,10 @@
  * sleep because the other one does would never find out. */
 enum { LOOK_NS = 20000, LOOK_LEAST_NS = 50, LOOK_LONG_EVERY = 64 };
 
-/* How long a thread does before it waits: the time of a round trip to a process that is
- * awake. It keeps its color and its worker meanwhile. */
-enum { GLANCE_NS = 400 };
+/* How long a thread does before it waits: the time of some round trips to a process that
+ * is awake, as one that takes just longer would be in vain each time. It keeps its color
+ * and its worker meanwhile. */
+enum { GLANCE_NS = 1500 };
 
 static struct {
 	struct wf_lock lock;
@@ -349,7 +350,7 @@ bool wf_shm_worth_a_glance(struct wf_shm *shm, const weft_thread *self)
 		shm->glance_after--;
 		return false;
 	}
-	return !watch.alone && self->under == NULL && wf_turn_alone(self->worker);
+	return !watch.alone && self->under == &wf_nobody && wf_turn_alone(self->worker);
 }
 
 bool wf_shm_glance(const struct wf_shm *shm, bool sends)

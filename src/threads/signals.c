@@ -9,14 +9,9 @@
 
 #include "base/lock.h"
 #include "threads/call.h"
+#include "threads/signals.h"
 
 #define SIGNALS 65 /* the kernel's, from 1 */
-
-struct signal_wait {
-	struct wf_waiter waiter;
-	sigset_t set;
-	int signo; /* the one that came */
-};
 
 static struct {
 	struct wf_lock lock;
@@ -43,20 +38,16 @@ void wf_signal_waits_start(void)
 	wf_lock_give(&signals.lock);
 }
 
-static struct signal_wait *of(struct wf_waiter *w)
+static struct wf_signal_wait *of(struct wf_waiter *w)
 {
-	return WF_CONTAINER(w, struct signal_wait, waiter);
+	return WF_CONTAINER(w, struct wf_signal_wait, waiter);
 }
 
-/* In a color of the signal's own. */
-static void arrived(void *arg)
+/* Gives it to the first who waits for it, or keeps it. Returns whom to wake. */
+static struct wf_waiter *give(int signo, uint32_t life) WF_REQUIRES(signals.lock)
 {
-	uint32_t life = (uint32_t)((uintptr_t)arg / SIGNALS);
-	int signo = (int)((uintptr_t)arg % SIGNALS);
-	struct wf_waiter *w;
+	struct wf_waiter *w = signals.waiters.first;
 
-	wf_lock_take(&signals.lock);
-	w = signals.waiters.first;
 	while (w != NULL && sigismember(&of(w)->set, signo) != 1)
 		w = w->next;
 	if (w != NULL) {
@@ -65,22 +56,49 @@ static void arrived(void *arg)
 	} else {
 		signals.kept[signo] = life;
 	}
+	return w;
+}
+
+/* In a color of the signal's own. */
+static void arrived(void *arg)
+{
+	struct wf_waiter *w;
+
+	wf_lock_take(&signals.lock);
+	w = give((int)((uintptr_t)arg % SIGNALS), (uint32_t)((uintptr_t)arg / SIGNALS));
 	wf_lock_give(&signals.lock);
 	if (w != NULL)
 		wf_waiter_wake(w);
 }
 
-static void cancel(struct wf_wait *wait)
+void wf_signal_put_back(int signo)
 {
-	struct wf_waiter *w = WF_CONTAINER(wait, struct wf_waiter, wait);
+	struct wf_waiter *w;
+
+	wf_lock_take(&signals.lock);
+	w = give(signo, signals.life[signo]);
+	wf_lock_give(&signals.lock);
+	if (w != NULL)
+		wf_waiter_wake(w);
+}
+
+bool wf_signal_stop(struct wf_signal_wait *w)
+{
 	bool ours;
 
 	wf_lock_take(&signals.lock);
-	ours = w->listed;
+	ours = w->waiter.listed;
 	if (ours)
-		wf_waiters_remove(&signals.waiters, w);
+		wf_waiters_remove(&signals.waiters, &w->waiter);
 	wf_lock_give(&signals.lock);
-	if (ours)
+	return ours;
+}
+
+static void cancel(struct wf_wait *wait)
+{
+	struct wf_waiter *w = WF_CONTAINER(wait, struct wf_waiter, wait);
+
+	if (wf_signal_stop(of(w)))
 		wf_waiter_wake(w);
 }
 
@@ -170,7 +188,7 @@ static int catch_all(const sigset_t *set)
 }
 
 /* Takes one that was kept, or puts w into the list. */
-static int take_or_list(struct signal_wait *w)
+static int take_or_list(struct wf_signal_wait *w)
 {
 	int found = 0;
 
@@ -188,19 +206,26 @@ static int take_or_list(struct signal_wait *w)
 	return found;
 }
 
+int wf_signal_begin(struct wf_signal_wait *w)
+{
+	int rc = catch_all(&w->set);
+
+	return rc < 0 ? rc : take_or_list(w);
+}
+
 int weft_signal_wait_until(const sigset_t *set, uint64_t deadline)
 {
 	int rc = wf_call_allowed("weft_signal_wait", WF_CALLER);
-	struct signal_wait w;
+	struct wf_signal_wait w;
 
-	if (rc == 0)
-		rc = set != NULL ? catch_all(set) : -EINVAL;
+	if (rc == 0 && set == NULL)
+		rc = -EINVAL;
 	if (rc < 0)
 		return rc;
 	wf_waiter_init(&w.waiter, "signal", set, cancel);
 	w.set = *set;
 	w.signo = 0;
-	rc = take_or_list(&w);
+	rc = wf_signal_begin(&w);
 	if (rc != 0)
 		return rc;
 	wf_live_add(1);

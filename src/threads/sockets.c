@@ -108,7 +108,7 @@ static bool listens(int fd)
 
 /* A connection that ended in the queue is nothing to tell of. Linux tells its error as
  * if it were the listener's. */
-static bool ended_in_queue(int fd, int64_t n)
+bool wf_accept_again(int fd, int64_t n)
 {
 	switch (n) {
 	case -ECONNABORTED:
@@ -140,7 +140,7 @@ int weft_accept_until(int fd, struct sockaddr_storage *peer, uint64_t deadline)
 		if (peer != NULL)
 			memset(peer, 0, sizeof *peer);
 		n = accept_one(fd, (struct sockaddr *)peer, peer != NULL ? &len : NULL, deadline);
-	} while (ended_in_queue(fd, n));
+	} while (wf_accept_again(fd, n));
 	return (int)n;
 }
 

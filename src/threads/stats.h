@@ -25,7 +25,7 @@ static inline void wf_thread_count_started(struct wf_flow *flow)
 		atomic_fetch_add(&wf_thread_foreign.started, 1);
 }
 
-static inline void wf_thread_count_freed(struct wf_flow *flow, weft_thread *t)
+static WF_INLINE void wf_thread_count_freed(struct wf_flow *flow, weft_thread *t)
 {
 	if (WF_UNLIKELY(flow == NULL)) {
 		atomic_fetch_add(&wf_thread_foreign.freed, 1);

@@ -17,7 +17,7 @@
 #include "threads/leave.h"
 #include "threads/locks.h"
 #include "threads/scopes.h"
-#include "threads/stats.h"
+#include "threads/spare.h"
 #include "threads/trim.h"
 
 struct wf_stacks wf_thread_stacks;
@@ -97,8 +97,10 @@ static void finish(struct wf_worker *w, weft_thread *t)
 									: WF_THREAD_TAKEN))
 		;
 	if (bond == WF_THREAD_DETACHED) {
-		if (!wf_body_keep(w, t))
+		if (!wf_spare_keep(w, t))
 			free_thread(w, t);
+	} else if (bond >= WF_THREAD_BONDS && (bond & WF_THREAD_TELL)) {
+		wf_event_deliver(w, (weft_event *)(bond & ~WF_THREAD_TELL));
 	} else if (bond >= WF_THREAD_BONDS) {
 		wake_joiner(w, (weft_thread *)bond, t->event.color);
 	}
@@ -128,7 +130,7 @@ void wf_thread_resume(void *thread)
 	struct wf_worker *w = wf_worker_self();
 
 	wf_thread_enter(w, thread);
-	wf_context_switch(&w->flow.own, &((weft_thread *)thread)->context, false);
+	wf_thread_switch(w, &w->flow.own, &((weft_thread *)thread)->context, false);
 	wf_thread_current = NULL;
 	WF_STORE(&w->context, &w->flow.own);
 	wf_thread_arrived(w);
@@ -139,7 +141,7 @@ void wf_park(struct wf_wait *wait)
 	wf_thread_park(wf_thread_self(), wait);
 }
 
-static void post(weft_thread *t)
+WF_NOINLINE void wf_thread_post(weft_thread *t)
 {
 	struct wf_worker *self = wf_worker_self();
 	int rc = wf_sched_post(&wf_rt->sched, self, self != NULL ? self : t->worker, &t->event,
@@ -156,7 +158,7 @@ static WF_INLINE void stand_by(weft_thread *t, weft_thread *self)
 	if (self != NULL && self->event.color == t->event.color && t->event.priority == 0)
 		wf_turn_stand_by(self->worker, &t->event);
 	else
-		post(t);
+		wf_thread_post(t);
 }
 
 /* It will run soon, and here; where there are many, its stack has cooled down. */
@@ -201,7 +203,8 @@ static WF_NO_TSAN weft_thread *heir(weft_thread *t)
 	uintptr_t bond = atomic_load_explicit(&t->bond, memory_order_acquire);
 	weft_thread *joiner = (weft_thread *)bond;
 
-	if (bond < WF_THREAD_BONDS || joiner->event.color != t->event.color)
+	if (bond < WF_THREAD_BONDS || (bond & WF_THREAD_TELL) ||
+	    joiner->event.color != t->event.color)
 		return NULL;
 	atomic_thread_fence(memory_order_acquire); /* first the color, then the bond again */
 	return WF_LOAD(&t->bond) == bond ? joiner : NULL;
@@ -218,59 +221,89 @@ static WF_INLINE _Noreturn void end_under(weft_thread *t)
 
 /* The last of a scope has ended, whose owner goes on. A stack that this worker keeps for
  * itself may be given back while we are on it. */
-static WF_INLINE _Noreturn void end_for(weft_thread *t, weft_thread *owner)
+static WF_INLINE _Noreturn void end_for(struct wf_worker *w, weft_thread *t, weft_thread *owner)
 {
-	struct wf_worker *w = t->worker;
-
-	if (wf_body_keep(w, t))
+	if (wf_spare_keep(w, t)) {
 		WF_ADD_OWN(&w->flow.ended, 1u);
-	else
+	} else {
+		t->errand = WF_ERRAND_END;
 		w->flow.left = t;
-	wf_thread_leave_for(t, owner);
+	}
+	wf_thread_leave_for(w, t, owner);
 	wf_bug("a thread that ended was resumed");
 }
 
-static WF_INLINE _Noreturn void end(weft_thread *t, int result)
+/* What it has left behind. */
+static WF_NOINLINE void tidy_up(weft_thread *t)
 {
-	weft_thread *next = NULL;
-
 	run_cleanups(t);
 	wf_slots_end(t);
 	/* In a forked child any lock may be held for ever: the worker's loop knows. */
 	if (WF_UNLIKELY(wf_thread_forked == t)) {
 		if (t->under != &wf_nobody)
 			end_under(t);
-		wf_thread_leave_for(t, NULL);
+		wf_thread_leave_for(t->worker, t, NULL);
 	}
+}
+
+/* Returns who waited for that, as wf_scope_leave. */
+static WF_INLINE weft_thread *end_scopes(weft_thread *t, int result)
+{
+	if (WF_UNLIKELY(t->body & WF_BODY_UNTIDY))
+		tidy_up(t);
 	wf_locks_thread_ends(t);
 	t->result = result;
-	if (t->scope != NULL || WF_LOAD(&t->kicked))
-		next = wf_scope_leave(t);
+	return t->scope != NULL || WF_LOAD(&t->kicked) ? wf_scope_leave(t) : NULL;
+}
+
+static WF_INLINE _Noreturn void end_with(weft_thread *t, weft_thread *next)
+{
+	struct wf_worker *w = t->worker;
+
 	if (t->under != &wf_nobody)
 		end_under(t);
-	t->errand = WF_ERRAND_END;
-	wf_turn_leaving(t->worker);
+	wf_turn_leaving(w);
 	if (next != NULL) {
-		if (wf_turn_more(t->worker, &next->event))
-			end_for(t, next);
+		if (wf_turn_more(w, &next->event))
+			end_for(w, t, next);
 		wf_thread_wake(next);
 	}
+	t->errand = WF_ERRAND_END;
 	next = heir(t);
-	if (next != NULL && wf_turn_more(t->worker, &next->event)) {
+	if (next != NULL && wf_turn_more(w, &next->event)) {
 		/* In one color nobody is beside us: the joiner frees it. */
-		WF_ADD_OWN(&t->worker->flow.ended, 1u);
+		WF_ADD_OWN(&w->flow.ended, 1u);
 		WF_STORE(&t->state, WF_THREAD_ENDED);
 		WF_STORE(&t->bond, WF_THREAD_TAKEN);
-		wf_thread_leave_for(t, next);
+		wf_thread_leave_for(w, t, next);
 	}
-	t->worker->flow.left = t;
+	w->flow.left = t;
 	wf_thread_leave(t);
 	wf_bug("a thread that ended was resumed");
 }
 
+static WF_INLINE _Noreturn void end(weft_thread *t, int result)
+{
+	end_with(t, end_scopes(t, result));
+}
+
+/* It is jumped to (see leave.h), if the compiler does not know that it never returns. */
+static WF_OPAQUE void end_otherwise(weft_thread *t, weft_thread *next)
+{
+	end_with(t, next);
+}
+
+/* Apart from the rest is what most bodies do that have waited: it is a chain of loads that
+ * wait for each other, and the fewer registers it needs the fewer are in memory. */
 void wf_thread_end(weft_thread *t, int result)
 {
-	end(t, result);
+	weft_thread *owner = end_scopes(t, result);
+	struct wf_worker *w = t->worker;
+
+	if (WF_LIKELY(owner != NULL && t->under == &wf_nobody && w->flow.young == NULL &&
+		      wf_turn_more(w, &owner->event)))
+		end_for(w, t, owner);
+	end_otherwise(t, owner);
 }
 
 static void thread_main(void *arg)
@@ -497,6 +530,40 @@ int weft_join_until(weft_thread *t, int *result, uint64_t deadline)
 	return 0;
 }
 
+/* Joining without a stack */
+
+int wf_join_begin(weft_thread *t, weft_event *ended)
+{
+	uintptr_t bond = WF_THREAD_JOINABLE;
+
+	if (atomic_compare_exchange_strong(&t->bond, &bond, (uintptr_t)ended | WF_THREAD_TELL))
+		return -EAGAIN;
+	if (take_ended(t, &bond))
+		return 0;
+	return bond == WF_THREAD_DETACHED ? -EINVAL : -EBUSY;
+}
+
+bool wf_join_stop(weft_thread *t, weft_event *ended)
+{
+	uintptr_t bond = (uintptr_t)ended | WF_THREAD_TELL;
+
+	return atomic_compare_exchange_strong(&t->bond, &bond, WF_THREAD_JOINABLE);
+}
+
+/* As at its end if nobody was to join it. Who joined it meanwhile has freed it. */
+void wf_join_put_back(weft_thread *t)
+{
+	atomic_store_explicit(&t->bond, WF_THREAD_OVER, memory_order_release);
+}
+
+int wf_join_end(weft_thread *t)
+{
+	int result = t->result;
+
+	free_thread(wf_worker_self(), t);
+	return result;
+}
+
 int weft_detach(weft_thread *t)
 {
 	uintptr_t bond = WF_THREAD_JOINABLE;
@@ -516,37 +583,30 @@ int weft_detach(weft_thread *t)
 
 /* Moving on */
 
-/* The running thread is ready, behind the others of its color. */
-static WF_INLINE void go_behind(weft_thread *t)
+static WF_NOINLINE int yield(weft_thread *t)
 {
-	WF_STORE(&t->state, WF_THREAD_READY);
-	if (!wf_turn_post(t->worker, &t->event))
-		post(t);
+	struct wf_worker *w = t->worker;
+	weft_event *next;
+
+	wf_turn_leaving(w);
+	next = wf_turn_swap(w, &t->event, wf_thread_resume);
+	if (WF_LIKELY(next != NULL)) {
+		WF_STORE(&t->state, WF_THREAD_READY);
+		wf_thread_leave_for(w, t, next->arg);
+	} else {
+		wf_thread_go_behind(t);
+		wf_thread_leave(t);
+	}
+	return 0;
 }
 
 int weft_yield(void)
 {
 	weft_thread *t = wf_thread_current;
-	weft_event *next;
-	int rc = wf_wait_allowed();
 
-	if (WF_UNLIKELY(rc < 0))
-		return rc;
-	if (WF_UNLIKELY(t->under != &wf_nobody)) {
-		go_behind(t);
-		wf_thread_leave(t);
-		return 0;
-	}
-	wf_turn_leaving(t->worker);
-	next = wf_turn_swap(t->worker, &t->event, wf_thread_resume);
-	if (WF_LIKELY(next != NULL)) {
-		WF_STORE(&t->state, WF_THREAD_READY);
-		wf_thread_leave_for(t, next->arg);
-	} else {
-		go_behind(t);
-		wf_thread_leave(t);
-	}
-	return 0;
+	if (WF_UNLIKELY(t == NULL))
+		return wf_wait_refused();
+	return WF_UNLIKELY(t->under != &wf_nobody) ? wf_body_yield(t) : yield(t);
 }
 
 int weft_yield_to(weft_thread *other)
@@ -563,13 +623,13 @@ int weft_yield_to(weft_thread *other)
 	/* Who started it, and goes on when it first waits, is only ready then. */
 	for (weft_thread *u = t; u->under != &wf_nobody;) {
 		u = wf_body_part(u);
-		go_behind(u);
+		wf_thread_go_behind(u);
 	}
-	go_behind(t);
+	wf_thread_go_behind(t);
 	if (wf_turn_more(t->worker, &other->event)) {
-		wf_thread_leave_for(t, other);
+		wf_thread_leave_for(t->worker, t, other);
 	} else {
-		go_behind(other);
+		wf_thread_go_behind(other);
 		wf_thread_leave(t);
 	}
 	return 0;

@@ -32,7 +32,7 @@ enum wf_thread_state {
 };
 
 /* In weft_thread.bond: who frees the record when the thread has ended. Anything
- * else is the thread that joins it. */
+ * else is the thread that joins it, or, with WF_THREAD_TELL, an event to be posted. */
 enum wf_thread_bond {
 	WF_THREAD_JOINABLE,
 	WF_THREAD_DETACHED,
@@ -40,6 +40,8 @@ enum wf_thread_bond {
 	WF_THREAD_TAKEN, /* it has ended, and somebody is about to free it */
 	WF_THREAD_BONDS,
 };
+
+#define WF_THREAD_TELL ((uintptr_t)1)
 
 /* What is left to do for a thread when its stack was left. */
 enum wf_thread_errand {
@@ -135,6 +137,15 @@ static inline int wf_wait_allowed(void)
 int wf_thread_start(weft_thread **thread, const weft_thread_attr *attr, weft_thread_fn *fn,
 		    void *arg, const char *where);
 
+/* Joins t without a stack: `ended` is posted when it has ended (-EAGAIN), or it has (0), or
+ * -EINVAL or -EBUSY as weft_join. Then it is the caller's: wf_join_end frees it and tells its
+ * result, or wf_join_put_back leaves it to who joins it next. wf_join_stop: false if ended was
+ * posted. On a worker. */
+int wf_join_begin(weft_thread *t, weft_event *ended);
+bool wf_join_stop(weft_thread *t, weft_event *ended);
+int wf_join_end(weft_thread *t);
+void wf_join_put_back(weft_thread *t);
+
 /* Nobody: the `under` of threads that have none. */
 extern const struct weft_thread wf_nobody;
 
@@ -143,7 +154,7 @@ extern const struct weft_thread wf_nobody;
 weft_thread *wf_thread_make_body(struct wf_worker *w, weft_thread_fn *fn, void *arg, size_t room,
 				 int *err);
 void wf_thread_free_spare(struct wf_worker *w, weft_thread *t);
-_Noreturn void wf_thread_end(weft_thread *t, int result);
+void wf_thread_end(weft_thread *t, int result);
 
 /* Stops the running thread until somebody wakes it (wf_thread_wake, or an event
  * whose run is wf_thread_resume and whose arg is the thread, in its color). `wait`

@@ -120,7 +120,7 @@ static WF_NOINLINE void wake_thread(weft_thread *t)
 	wf_leave();
 }
 
-static WF_NOINLINE void wake_in_kernel(_Atomic uint32_t *futex)
+static void wake_in_kernel(_Atomic uint32_t *futex)
 {
 	/* After the store it may be gone: waking an address that nobody waits at, or
 	 * that is something else by now, does no harm. */
@@ -128,12 +128,20 @@ static WF_NOINLINE void wake_in_kernel(_Atomic uint32_t *futex)
 	syscall(SYS_futex, futex, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+static WF_NOINLINE void wake_other(struct wf_waiter *w)
+{
+	if (w->wake != NULL)
+		w->wake(w);
+	else
+		wake_in_kernel(&w->futex);
+}
+
 void wf_waiter_wake(struct wf_waiter *w)
 {
 	weft_thread *t = w->thread;
 
 	if (WF_UNLIKELY(t == NULL))
-		wake_in_kernel(&w->futex);
+		wake_other(w);
 	else if (WF_LIKELY(wf_thread_current != NULL))
 		wf_thread_wake(t);
 	else

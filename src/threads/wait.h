@@ -39,15 +39,18 @@ void wf_wait_cancel(struct wf_wait *wait, int error);
 /* Why the caller, who is no thread, may not wait. */
 WF_COLD int wf_wait_refused(void);
 
-/* A thread, or a foreign kernel thread, in the list of those that wait for an object.
- * The object's lock (or color, see home.h) guards it. */
+/* A thread, or a foreign kernel thread, or something without a stack, in the list of those
+ * that wait for an object. The object's lock (or color, see home.h) guards it. */
 struct wf_waiter {
 	struct wf_wait wait;
 	struct wf_waiter *next, *prev;
-	struct weft_thread *thread; /* NULL: a foreign kernel thread */
-	_Atomic uint32_t futex;     /* foreign: 0, then 1 when woken */
-	bool listed;                /* in the object's list */
-	bool granted;               /* it got what it waited for */
+	struct weft_thread *thread; /* NULL: there is none */
+	/* Without a thread: what wakes it, on whatever kernel thread, when it may go on; NULL: it
+	 * is a foreign kernel thread. */
+	void (*wake)(struct wf_waiter *w);
+	_Atomic uint32_t futex; /* foreign: 0, then 1 when woken */
+	bool listed;            /* in the object's list */
+	bool granted;           /* it got what it waited for */
 };
 
 /* Sets it up for the caller, who may be a foreign kernel thread. */
@@ -67,8 +70,23 @@ static inline void wf_waiter_init_as(struct wf_waiter *w, struct weft_thread *se
 	atomic_init(&w->wait.cancelling, false);
 	w->next = w->prev = NULL;
 	w->thread = self;
+	w->wake = NULL;
 	atomic_init(&w->futex, 0);
 	w->listed = w->granted = false;
+}
+
+/* The same for one without a stack, which wf_wait and wf_waiter_sleep are not for: it goes
+ * on by `wake`. */
+static inline void wf_waiter_init_calling(struct wf_waiter *w, const void *object,
+					  void (*wake)(struct wf_waiter *w))
+{
+	wf_waiter_init_as(w, NULL, "event", object, NULL);
+	w->wake = wake;
+}
+
+static inline bool wf_waiter_is_foreign(const struct wf_waiter *w)
+{
+	return WF_UNLIKELY(w->thread == NULL) && w->wake == NULL;
 }
 
 /* Waits until woken, as wf_wait; a foreign kernel thread sleeps in the kernel, and

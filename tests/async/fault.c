@@ -161,7 +161,8 @@ static void fail_each(int (*fn)(void *), const weft_options *opt)
 			printf("%ld: %s\n", nth, site);
 		CHECK_EQ(atomic_load(&ran), atomic_load(&accepted));
 	} while (site != NULL);
-	CHECK(atomic_load(&refused) > 0);
+	/* With two workers the nth call is not the same one each time. */
+	CHECK(opt->workers > 1 || atomic_load(&refused) > 0);
 }
 
 TEST(a_body_that_cannot_be_started_is_an_error_and_finish_still_ends)

@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +69,48 @@ TEST(a_lock_that_is_held_is_not_taken_by_trying)
 {
 	wf_lock_init(&lock, WF_RANK_RUNQ);
 	try_what_is_held();
+}
+
+static _Atomic int waiter;
+
+static void *wait_for_lock(void *unused)
+{
+	atomic_store(&waiter, (int)syscall(SYS_gettid));
+	wf_lock_take(&lock);
+	wf_lock_give(&lock);
+	return unused;
+}
+
+static char state_of(int tid)
+{
+	char path[64], state = '?';
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "r");
+	if (f != NULL) {
+		CHECK_EQ(fscanf(f, "%*d (%*[^)]) %c", &state), 1);
+		fclose(f);
+	}
+	return state;
+}
+
+static void keep_one_waiting_until_it_sleeps(void) WF_NO_THREAD_SAFETY
+{
+	pthread_t thread;
+
+	wf_lock_take(&lock);
+	CHECK_EQ(pthread_create(&thread, NULL, wait_for_lock, NULL), 0);
+	while (atomic_load(&waiter) == 0 || state_of(atomic_load(&waiter)) != 'S')
+		sched_yield();
+	wf_lock_give(&lock);
+	pthread_join(thread, NULL);
+}
+
+TEST(who_waits_for_a_holder_that_lost_its_cpu_sleeps)
+{
+	wf_lock_init(&lock, WF_RANK_RUNQ);
+	keep_one_waiting_until_it_sleeps();
 }
 
 TEST(locks_in_rising_order_may_be_held_together_and_given_in_any_order)

@@ -34,7 +34,8 @@ static bool called_and_armed(void)
 	bool called, armed;
 
 	wf_lock_take(&f->lock);
-	called = looked.calls > 0;
+	/* By an edge; or it was asked for before the watch was there, and only counts as a hint. */
+	called = looked.calls > 0 || f->watch[WF_IN]->recheck;
 	armed = f->watch[WF_IN]->state == WF_WATCH_ARMED;
 	wf_lock_give(&f->lock);
 	return armed && called;
@@ -51,6 +52,15 @@ int poll(struct pollfd *p, nfds_t n, int ms)
 			sched_yield();
 	}
 	return r;
+}
+
+/* What a compiler makes of it if it does not see how much room there is. */
+int __poll_chk(struct pollfd *p, nfds_t n, int ms, size_t room);
+
+int __poll_chk(struct pollfd *p, nfds_t n, int ms, size_t room)
+{
+	CHECK(n <= room / sizeof *p);
+	return poll(p, n, ms);
 }
 
 static int home_of(int fd)

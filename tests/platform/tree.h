@@ -1,4 +1,5 @@
-/* tree.h - made-up sysfs and proc trees in a directory of their own. */
+/* tree.h - made-up sysfs and proc trees in a directory of their own, in memory if it
+ * can be: they are thousands of files. */
 #ifndef TESTS_TREE_H
 #define TESTS_TREE_H
 
@@ -14,10 +15,14 @@
 
 #include "harness/test.h"
 
-static char tree[] = "/tmp/weft-tree-XXXXXX";
+static char tree[64];
 
 static void tree_begin(void)
 {
+	snprintf(tree, sizeof tree, "/dev/shm/weft-tree-XXXXXX");
+	if (mkdtemp(tree) != NULL)
+		return;
+	snprintf(tree, sizeof tree, "/tmp/weft-tree-XXXXXX");
 	CHECK(mkdtemp(tree) != NULL);
 }
 
@@ -34,6 +39,18 @@ static void tree_end(void)
 	CHECK_EQ(nftw(tree, tree_remove, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+/* The directories that lead to a file whose path begins with that of the tree. */
+static void tree_lead_to(char *path)
+{
+	char *slash = path + strlen(tree);
+
+	while ((slash = strchr(slash + 1, '/')) != NULL) {
+		*slash = '\0';
+		CHECK(mkdir(path, 0777) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+}
+
 /* Writes a file, and the directories that lead there. */
 static void tree_put(const char *content, const char *path, ...)
 {
@@ -45,12 +62,11 @@ static void tree_put(const char *content, const char *path, ...)
 	va_start(args, path);
 	vsnprintf(full + used, sizeof full - used, path, args);
 	va_end(args);
-	for (char *slash = strchr(full + used, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		CHECK(mkdir(full, 0777) == 0 || errno == EEXIST);
-		*slash = '/';
-	}
 	file = fopen(full, "w");
+	if (file == NULL) {
+		tree_lead_to(full);
+		file = fopen(full, "w");
+	}
 	CHECK(file != NULL);
 	CHECK(fputs(content, file) >= 0);
 	CHECK_EQ(fclose(file), 0);

@@ -99,7 +99,7 @@ static weft_color many(int i)
 #ifdef WEFT_TINY
 enum { CROWD = 2000 };
 #else
-enum { CROWD = 20000 };
+enum { CROWD = 10000 };
 #endif
 
 static void fill_and_empty(int count, bool growth_fails)

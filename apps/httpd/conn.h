@@ -1,0 +1,22 @@
+/* conn.h - one connection, from its first byte to its last. */
+#ifndef HTTPD_CONN_H
+#define HTTPD_CONN_H
+
+#include <sys/socket.h>
+
+#include "stream.h"
+
+struct conn {
+	struct stream stream;
+	struct sockaddr_storage peer;
+	uint64_t requests;    /* that were answered */
+	uint64_t idle_until;  /* then it is closed, if no request begins */
+	uint64_t pause_until; /* then it gives its memory back until one does */
+	bool politely;        /* the peer may still be sending when we close */
+};
+
+/* Answers requests until one side has enough; then all is as before, but for stream_close.
+ * In a thread of a color of its own. */
+void conn_serve(struct conn *c);
+
+#endif

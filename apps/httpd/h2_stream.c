@@ -1,0 +1,204 @@
+/* h2_stream.c - one request by HTTP/2 and its reply, in memory. */
+#include "h2_stream.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <weft/weft.h>
+
+#include "settings.h"
+
+/* Most of a reply whose handler writes it piece by piece. */
+enum { OUT_MOST = 16 << 20 };
+
+int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most)
+{
+	size_t room = b->room;
+	char *at;
+
+	if (size > most - b->size)
+		return -EMSGSIZE;
+	while (room < b->size + size)
+		room = room == 0 ? 256 : 2 * room;
+	if (room > b->room) {
+		at = realloc(b->at, room);
+		if (at == NULL)
+			return -ENOMEM;
+		b->at = at;
+		b->room = room;
+	}
+	if (size > 0)
+		memcpy(b->at + b->size, data, size);
+	b->size += size;
+	return 0;
+}
+
+static int add_text(struct h2_bytes *b, struct text text)
+{
+	return h2_bytes_add(b, text.at, text.size, settings.max_head);
+}
+
+/* The request */
+
+int h2_stream_header(struct h2_stream *s, struct text name, struct text value)
+{
+	struct h2_bytes *others = &s->line[H2_OTHERS];
+	int rc;
+
+	if (text_is(name, TEXT(":method")))
+		return add_text(&s->line[H2_METHOD], value);
+	if (text_is(name, TEXT(":path")))
+		return add_text(&s->line[H2_PATH], value);
+	if (text_is(name, TEXT(":authority")))
+		return add_text(&s->line[H2_AUTHORITY], value);
+	if (name.size > 0 && name.at[0] == ':')
+		return 0;
+	/* The frames say how long the body is. */
+	if (text_is(name, TEXT("content-length")))
+		return 0;
+	if (text_is(name, TEXT("host")))
+		return s->line[H2_AUTHORITY].size > 0 ? 0 : add_text(&s->line[H2_AUTHORITY], value);
+	rc = add_text(others, name);
+	rc = rc == 0 ? add_text(others, TEXT(": ")) : rc;
+	rc = rc == 0 ? add_text(others, value) : rc;
+	return rc == 0 ? add_text(others, TEXT("\r\n")) : rc;
+}
+
+static struct text text_of(const struct h2_bytes *b)
+{
+	return (struct text){ b->at, b->size };
+}
+
+int h2_stream_request(struct h2_stream *s, struct request *r)
+{
+	const struct text parts[] = {
+		text_of(&s->line[H2_METHOD]),    TEXT(" "),
+		text_of(&s->line[H2_PATH]),      TEXT(" HTTP/1.1\r\nHost: "),
+		text_of(&s->line[H2_AUTHORITY]), TEXT("\r\n"),
+		text_of(&s->line[H2_OTHERS]),    TEXT("\r\n"),
+	};
+	int status;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (add_text(&s->head, parts[i]) < 0)
+			return 431;
+	status = request_parse(r, s->head.at, s->head.size, (unsigned)settings.max_headers);
+	s->verb = r->verb;
+	s->target = r->target;
+	return s->error != 0 ? s->error : status;
+}
+
+ssize_t h2_read(struct h2_stream *s, void *buf, size_t size)
+{
+	size_t left = s->body.size - s->body_used;
+
+	size = size < left ? size : left;
+	if (size > 0)
+		memcpy(buf, s->body.at + s->body_used, size);
+	s->body_used += size;
+	return (ssize_t)size;
+}
+
+/* The reply */
+
+/* Names must be in small letters. */
+static void add_header(struct h2_stream *s, struct text name, struct text value)
+{
+	nghttp2_nv *h = &s->headers[s->count];
+	char *to = s->text + s->text_size;
+
+	if (s->count == H2_REPLY_HEADERS || name.size + value.size > sizeof s->text - s->text_size)
+		return;
+	for (size_t i = 0; i < name.size; i++)
+		to[i] = (char)tolower((unsigned char)name.at[i]);
+	memcpy(to + name.size, value.at, value.size);
+	*h = (nghttp2_nv){ (uint8_t *)to, (uint8_t *)to + name.size, name.size, value.size,
+			   NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE };
+	s->text_size += name.size + value.size;
+	s->count++;
+}
+
+static void add_extra(struct h2_stream *s, struct text extra)
+{
+	while (extra.size > 0) {
+		const char *colon = memchr(extra.at, ':', extra.size);
+		const char *end = memchr(extra.at, '\r', extra.size);
+
+		if (colon == NULL || end == NULL)
+			return;
+		add_header(s, (struct text){ extra.at, (size_t)(colon - extra.at) },
+			   text_trim((struct text){ colon + 1, (size_t)(end - colon - 1) }));
+		extra.size -= (size_t)(end + 2 - extra.at);
+		extra.at = end + 2;
+	}
+}
+
+int h2_reply_head(struct h2_stream *s, int status, struct text type, uint64_t size,
+		  struct text extra, const char *date)
+{
+	char number[24];
+	int n = snprintf(number, sizeof number, "%d", status);
+
+	s->status = status;
+	s->count = s->text_size = 0;
+	add_header(s, TEXT(":status"), (struct text){ number, (size_t)n });
+	add_header(s, TEXT("server"), TEXT("weft"));
+	add_header(s, TEXT("date"), (struct text){ date, DATE_SIZE - 1 });
+	if (type.size > 0)
+		add_header(s, TEXT("content-type"), type);
+	if (size != REPLY_UNKNOWN && status != 204 && status != 304) {
+		n = snprintf(number, sizeof number, "%llu", (unsigned long long)size);
+		add_header(s, TEXT("content-length"), (struct text){ number, (size_t)n });
+	}
+	add_extra(s, extra);
+	return 0;
+}
+
+int h2_reply_write(struct h2_stream *s, const void *data, size_t size)
+{
+	int rc = h2_bytes_add(&s->out, data, size, OUT_MOST);
+
+	s->left = s->out.size;
+	return rc;
+}
+
+int h2_reply_file(struct h2_stream *s, struct file *file, uint64_t first, uint64_t size)
+{
+	atomic_fetch_add(&file->holders, 1);
+	s->file = file;
+	s->at_byte = first;
+	s->left = size;
+	return 0;
+}
+
+ssize_t h2_stream_next(struct h2_stream *s, uint8_t *buf, size_t size, bool *ended)
+{
+	const char *from = s->file != NULL ? s->file->body : s->out.at;
+	ssize_t n = (ssize_t)(size < s->left ? size : s->left);
+
+	if (from == NULL && n > 0)
+		n = weft_pread(s->file->fd, buf, (size_t)n, (int64_t)s->at_byte);
+	else if (n > 0)
+		memcpy(buf, from + s->at_byte, (size_t)n);
+	if (n <= 0 && s->left > 0)
+		return -EIO; /* the file became shorter */
+	s->at_byte += (uint64_t)n;
+	s->left -= (uint64_t)n;
+	s->sent += (uint64_t)n;
+	*ended = s->left == 0;
+	return n;
+}
+
+void h2_stream_free(struct h2_stream *s)
+{
+	for (int i = 0; i < 4; i++)
+		free(s->line[i].at);
+	free(s->head.at);
+	free(s->body.at);
+	free(s->out.at);
+	if (s->file != NULL)
+		file_drop(s->file);
+	free(s);
+}

@@ -1,0 +1,58 @@
+/* h2_stream.h - one request by HTTP/2 and its reply, in memory. */
+#ifndef HTTPD_H2_STREAM_H
+#define HTTPD_H2_STREAM_H
+
+#include <nghttp2/nghttp2.h>
+
+#include "h2.h"
+
+enum { H2_REPLY_HEADERS = 16, H2_REPLY_HEAD = 1024 };
+
+/* Bytes that grow. */
+struct h2_bytes {
+	char *at;
+	size_t size, room;
+};
+
+struct h2_stream {
+	int32_t id;
+	struct h2_stream *next, **at; /* of the list that it is in */
+	uint64_t began;
+
+	/* The request: a head as of HTTP/1, so that one parser knows what is right. */
+	struct h2_bytes line[4]; /* method, path, authority; the fourth: all other headers */
+	struct h2_bytes head;
+	struct h2_bytes body;
+	size_t body_used;
+	int error; /* status of the error reply that the request is to get, or 0 */
+
+	/* The reply. */
+	nghttp2_nv headers[H2_REPLY_HEADERS];
+	size_t count;
+	char text[H2_REPLY_HEAD]; /* what the headers point to */
+	size_t text_size;
+	struct h2_bytes out;
+	struct file *file;
+	uint64_t at_byte, left; /* of the file, or of `out` */
+	uint64_t sent;
+	int status;
+	struct text verb, target; /* for the log: in `head` */
+	bool answered;
+};
+
+enum { H2_METHOD, H2_PATH, H2_AUTHORITY, H2_OTHERS };
+
+int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most);
+
+/* Takes a header of the request. */
+int h2_stream_header(struct h2_stream *s, struct text name, struct text value);
+
+/* Makes the request of all headers. 0, or the status of the error reply. */
+int h2_stream_request(struct h2_stream *s, struct request *r);
+
+/* The next bytes of the reply's body, for nghttp2. */
+ssize_t h2_stream_next(struct h2_stream *s, uint8_t *buf, size_t size, bool *ended);
+
+void h2_stream_free(struct h2_stream *s);
+
+#endif

@@ -1,0 +1,314 @@
+/* server.c - accepts connections on all workers, and ends in good order. */
+#include "server.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/weft.h>
+
+#include "address.h"
+#include "cache.h"
+#include "conn.h"
+#include "counters.h"
+#include "listen.h"
+#include "log.h"
+#include "settings.h"
+
+/* Before a new try when there was no room for a connection; for what hangs at the end. */
+#define ROOM_TIME (50 * WEFT_MS)
+#define LAST_TIME (3 * WEFT_SEC)
+
+/* How often one that is refused is listened to. */
+enum { REFUSED_READS = 16 };
+
+static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nServer: weft\r\n"
+			   "Content-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
+
+/* A connection, from the acceptor to its end. */
+struct arrival {
+	weft_event event; /* brings it to its own color */
+	struct conn conn;
+	bool tls;
+};
+
+static struct {
+	int plain, tls; /* listening sockets, or -1 */
+	uint64_t most;  /* connections */
+	_Atomic bool stopping;
+	weft_waitgroup users; /* acceptors and connections */
+	/* Which descriptors are connections: they are to be told of the end. */
+	_Atomic bool *open;
+	uint64_t numbers;
+} server = { .plain = -1, .tls = -1 };
+
+bool server_is_stopping(void)
+{
+	return atomic_load_explicit(&server.stopping, memory_order_relaxed);
+}
+
+int server_listen(void)
+{
+	int rc = listen_room(&server.numbers, &server.most);
+
+	if (rc < 0)
+		return rc;
+	server.open = calloc(server.numbers, sizeof *server.open);
+	if (server.open == NULL)
+		return -ENOMEM;
+	server.plain = listen_plain();
+	if (server.plain < 0)
+		return server.plain;
+	if (settings.listen_tls != NULL) {
+		server.tls = listen_tls();
+		if (server.tls < 0)
+			return server.tls;
+	}
+	return 0;
+}
+
+int server_port(void)
+{
+	return listen_port(server.plain);
+}
+
+bool server_address(bool tls, char *out, size_t size)
+{
+	return listen_name(tls ? server.tls : server.plain, out, size) == 0;
+}
+
+void server_free(void)
+{
+	free(server.open);
+	tls_unload();
+	log_free();
+}
+
+/* Connections */
+
+static void set_open(int fd, bool open)
+{
+	if ((uint64_t)fd < server.numbers)
+		atomic_store(&server.open[fd], open);
+}
+
+/* Counts a connection out and frees it. */
+static void forget(struct arrival *a)
+{
+	address_remove(&a->conn.peer);
+	free(a);
+	atomic_fetch_sub(&open_connections, 1);
+	weft_waitgroup_done(&server.users);
+}
+
+static int serve(void *arg)
+{
+	struct arrival *a = arg;
+	struct stream *s = &a->conn.stream;
+
+	set_open(s->fd, true);
+	/* Now whoever stops the server sees this one, or it sees that. */
+	if (atomic_load(&server.stopping))
+		shutdown(s->fd, SHUT_RD);
+	if (a->tls)
+		s->tls = tls_accept(s->fd, weft_now() + settings.head_time * WEFT_MS);
+	if (!a->tls || s->tls != NULL)
+		conn_serve(&a->conn);
+	set_open(s->fd, false);
+	stream_close(s, a->conn.politely);
+	forget(a);
+	return 0;
+}
+
+/* Says 503 without waiting. What the client has sent is read first, as a close would
+ * otherwise make its kernel throw the answer away. */
+static void refuse(int fd, bool tls)
+{
+	char scrap[2048];
+	int reads = 0;
+
+	count(COUNT_REFUSED, 1);
+	if (!tls) {
+		send(fd, busy, sizeof busy - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		shutdown(fd, SHUT_WR);
+		while (reads++ < REFUSED_READS &&
+		       recv(fd, scrap, sizeof scrap, MSG_DONTWAIT) == (ssize_t)sizeof scrap)
+			;
+	}
+	weft_fd_close(fd);
+}
+
+/* The connection waited for its turn too long, or there is no stack for it: the machine is
+ * overloaded. */
+static void turn_away(void *arg)
+{
+	struct arrival *a = arg;
+
+	refuse(a->conn.stream.fd, a->tls);
+	forget(a);
+}
+
+static void begin(void *arg)
+{
+	if (weft_async_call(serve, arg) < 0)
+		turn_away(arg);
+}
+
+/* Counts a connection in. False: there is no room for it. */
+static bool admit(const struct sockaddr_storage *peer)
+{
+	if (atomic_fetch_add(&open_connections, 1) < server.most && address_add(peer))
+		return true;
+	atomic_fetch_sub(&open_connections, 1);
+	return false;
+}
+
+static void arrive(int fd, const struct sockaddr_storage *peer, bool tls)
+{
+	struct arrival *a = calloc(1, sizeof *a);
+
+	count(COUNT_CONNECTIONS, 1);
+	if (a == NULL || !admit(peer)) {
+		free(a);
+		refuse(fd, tls);
+		return;
+	}
+	weft_waitgroup_add(&server.users, 1);
+	a->conn.stream.fd = fd;
+	a->conn.peer = *peer;
+	a->tls = tls;
+	weft_event_init(&a->event, weft_color_new(), begin, a);
+	a->event.drop = turn_away;
+	if (weft_event_post(&a->event) < 0)
+		turn_away(a);
+}
+
+/* Accepting */
+
+/* There are no descriptors, or no memory. The connection stays in the kernel's queue; files
+ * give back what they have. */
+static void await_room(void)
+{
+	cache_clear();
+	weft_sleep(ROOM_TIME);
+}
+
+/* One for each worker and socket, which is its `arg`. Whichever worker has time takes the
+ * next connection, and keeps it unless another one has none. */
+static int accept_all(void *arg)
+{
+	bool tls = arg == &server.tls;
+	int fd, listener = *(int *)arg;
+	struct sockaddr_storage peer;
+
+	while ((fd = weft_accept(listener, &peer)) != -EBADF && fd != -ESHUTDOWN) {
+		if (fd >= 0)
+			arrive(fd, &peer, tls);
+		else if (fd != -ECONNABORTED)
+			await_room();
+	}
+	weft_waitgroup_done(&server.users);
+	return 0;
+}
+
+static int start_accepting(int *listener)
+{
+	int rc = *listener >= 0 ? weft_fd_adopt(*listener) : 0;
+
+	for (int i = 0; i < weft_workers() && rc == 0 && *listener >= 0; i++) {
+		weft_color color = weft_color_new();
+
+		weft_color_pin(color, i);
+		weft_waitgroup_add(&server.users, 1);
+		rc = weft_go_on(color, accept_all, listener);
+		if (rc < 0)
+			weft_waitgroup_done(&server.users);
+	}
+	return rc;
+}
+
+int server_start(void)
+{
+	int rc = start_accepting(&server.plain);
+
+	return rc < 0 ? rc : start_accepting(&server.tls);
+}
+
+/* The end */
+
+static void stop_accepting(int *listener)
+{
+	struct sockaddr_storage peer;
+	int fd;
+
+	if (*listener < 0)
+		return;
+	/* Those that the kernel has accepted for us are not turned away. */
+	while ((fd = weft_accept_until(*listener, &peer, 0)) >= 0)
+		arrive(fd, &peer, listener == &server.tls);
+	weft_close(*listener);
+}
+
+static void shut_all(int how)
+{
+	for (uint64_t fd = 0; fd < server.numbers; fd++)
+		if (atomic_load(&server.open[fd]))
+			shutdown((int)fd, how);
+}
+
+/* Idle connections find their stream at its end; requests under way go on. */
+static int end(void *unused)
+{
+	(void)unused;
+	stop_accepting(&server.plain);
+	stop_accepting(&server.tls);
+	shut_all(SHUT_RD);
+	if (weft_waitgroup_wait_until(&server.users, weft_now() + settings.stop_time * WEFT_MS) <
+	    0) {
+		shut_all(SHUT_RDWR);
+		if (weft_waitgroup_wait_until(&server.users, weft_now() + LAST_TIME) < 0)
+			weft_stop();
+	}
+	log_stop();
+	cache_clear();
+	return 0;
+}
+
+void server_stop(void *unused)
+{
+	(void)unused;
+	if (atomic_exchange(&server.stopping, true) || weft_go(end, NULL) < 0)
+		weft_stop();
+}
+
+static int reload(void *unused)
+{
+	int rc = settings.root != NULL ? root_open(settings.root) : 0;
+
+	(void)unused;
+	if (rc < 0)
+		fprintf(stderr, "weft-httpd: %s: %s\n", settings.root, strerror(-rc));
+	if (settings.listen_tls != NULL)
+		tls_load();
+	return 0;
+}
+
+static int reload_all(void *unused)
+{
+	static weft_mutex one_at_a_time = WEFT_MUTEX_INIT;
+
+	weft_mutex_lock(&one_at_a_time);
+	weft_offload(reload, unused);
+	weft_mutex_unlock(&one_at_a_time);
+	cache_clear();
+	log_reopen();
+	return 0;
+}
+
+void server_reload(void *unused)
+{
+	if (!server_is_stopping())
+		weft_go(reload_all, unused);
+}

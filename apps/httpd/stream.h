@@ -1,0 +1,74 @@
+/* stream.h - a connection's bytes, plain or encrypted, with a buffer each way.
+ *
+ * The buffers are on the stack of who uses the stream, so that an idle connection has none;
+ * only a large head makes it take memory.
+ */
+#ifndef HTTPD_STREAM_H
+#define HTTPD_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "tls.h"
+
+/* STREAM_OUT holds a head and a small body, so that both go by one call. */
+enum { STREAM_IN = 4096, STREAM_OUT = 8192, STREAM_ROOM = 1024 };
+
+struct stream {
+	int fd;
+	struct tls *tls; /* NULL: plain */
+	char *in;
+	size_t in_size;
+	bool in_taken;     /* `in` is memory of its own */
+	size_t begin, end; /* what came and is not used yet */
+	size_t floor;      /* what is before is in use, and stays where it is */
+	char *out;
+	size_t pending; /* bytes in `out`, to be sent */
+	uint64_t sent;  /* bytes ever */
+	bool last;      /* what is sent now is the last: it need not wait for company */
+	int error;      /* that sending met; nothing more is sent then */
+};
+
+struct stream_buffers {
+	char in[STREAM_IN], out[STREAM_OUT];
+};
+
+/* Lends it buffers, or takes them back: all that is pending was sent then, and nothing
+ * that came is left. */
+void stream_lend(struct stream *s, struct stream_buffers *buffers);
+void stream_take_back(struct stream *s);
+
+/* Makes sure that there is room for some bytes of a body behind the head of that size, which
+ * is the next that came and must not move any more afterwards. 0 or -ENOMEM. */
+int stream_body_room(struct stream *s, size_t head);
+
+/* Reads what comes, at least a byte; what is pending is sent first. The number of bytes,
+ * 0 at the end, or -ETIMEDOUT, -EMSGSIZE (the buffer is full, of `most` bytes), or another
+ * error. Waits. */
+ssize_t stream_fill(struct stream *s, size_t most, uint64_t deadline);
+
+/* Waits until something comes; no buffers are needed meanwhile. 0 or the error. */
+int stream_idle(struct stream *s, uint64_t deadline);
+
+/* Makes room for `size` bytes, up to STREAM_OUT, where the next output goes. Say by
+ * stream_wrote how much it was. NULL: nothing can be sent any more. May wait. */
+char *stream_reserve(struct stream *s, size_t size);
+static inline void stream_wrote(struct stream *s, size_t size)
+{
+	s->pending += size;
+}
+
+/* Sends bytes, soon or at once; -Exxx if nothing more can be sent. They may wait. */
+int stream_write(struct stream *s, const void *data, size_t size);
+int stream_write_file(struct stream *s, int fd, uint64_t offset, uint64_t size);
+
+/* Sends what is pending. 0 or the error. Waits. */
+int stream_flush(struct stream *s);
+
+/* Closes it, which has no buffers any more; `politely`: after the peer has read what was
+ * sent. Waits. */
+void stream_close(struct stream *s, bool politely);
+
+#endif

@@ -1,0 +1,560 @@
+/* abuse.c - weft-httpd against clients that are slow, greedy, wrong or malicious. */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client.h"
+
+#define END "Host: x\r\nConnection: close\r\n\r\n"
+#define HOST "Host: x\r\n"
+
+TEST(refuses_requests_that_can_be_read_in_two_ways)
+{
+	static const struct {
+		const char *text;
+		int status;
+	} cases[] = {
+		{ "nonsense\r\n\r\n", 400 },
+		{ "GET /\r\n\r\n", 400 },
+		{ "GET  / HTTP/1.1\r\n" END, 400 },
+		{ "GET / HTTP/1.1 \r\n" END, 400 },
+		{ " GET / HTTP/1.1\r\n" END, 400 },
+		{ "GET / HTTP/1.1\n" END, 400 },
+		{ "GET / HTTP/1.1\r" END, 400 },
+		{ "GET / HTTP/2.0\r\n" END, 505 },
+		{ "GET / HTTP/11\r\n" END, 400 },
+		{ "GET / HTTP/1.10\r\n" END, 400 },
+		{ "GET x HTTP/1.1\r\n" END, 400 },
+		{ "GET /# HTTP/1.1\r\n" END, 400 },
+		{ "GET /\x80 HTTP/1.1\r\n" END, 400 },
+		{ "GET http:///x HTTP/1.1\r\n" END, 400 },
+		{ "GET http://u@x/ HTTP/1.1\r\n" END, 400 },
+		{ "GET * HTTP/1.1\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400 },
+		{ "GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost: x/y\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost: x, y\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost x\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost : x\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost: x\rX: y\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\nHost: x\nX: y\r\n\r\n", 400 },
+		{ "GET / HTTP/1.1\r\n X: y\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\nX: y\r\n z\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\n: y\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\nX\x01: y\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\nX: \x01\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\nX: \x7f\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\nContent-Length: -1\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\nContent-Length: +1\r\n" END "x", 400 },
+		{ "GET / HTTP/1.1\r\nContent-Length: 0x1\r\n" END "x", 400 },
+		{ "GET / HTTP/1.1\r\nContent-Length:\r\n" END, 400 },
+		{ "GET / HTTP/1.1\r\nContent-Length: 1, 1\r\n" END "x", 400 },
+		{ "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n" END "x", 400 },
+		{ "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n" END "x", 400 },
+		{ "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n" END, 413 },
+		{ "GET / HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n" END, 413 },
+		{ "GET / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n" END
+		  "0\r\n\r\n",
+		  400 },
+		{ "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n" END
+		  "0\r\n\r\n",
+		  400 },
+		{ "GET / HTTP/1.1\r\nTransfer-Encoding: identity\r\n" END, 501 },
+		{ "GET / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n" END, 501 },
+		{ "GET / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n" END, 501 },
+		{ "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n" END,
+		  400 },
+		{ "GET / HTTP/1.1\r\nTransfer-Encoding:\x0b"
+		  "chunked\r\n" END,
+		  400 },
+		{ "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400 },
+	};
+
+	site_make();
+	SERVER();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		if (ask(cases[i].text) != cases[i].status)
+			CHECK_STR(cases[i].text, answer);
+		CHECK_STR(header("Connection"), "close");
+		CHECK_EQ(times("HTTP/1.1 "), 1);
+	}
+	CHECK_EQ(get("/", ""), 200);
+	server_end();
+}
+
+TEST(refuses_chunks_that_are_not)
+{
+	static const char *const bodies[] = {
+		"x\r\n\r\n",
+		"\r\n\r\n",
+		"-1\r\n\r\n",
+		" 1\r\nx\r\n0\r\n\r\n",
+		"1 \r\nx\r\n0\r\n\r\n",
+		"0x1\r\nx\r\n0\r\n\r\n",
+		"1\nx\r\n0\r\n\r\n",
+		"1\r\nxy\r\n0\r\n\r\n",
+		"1\r\nx\n0\r\n\r\n",
+		"1\rx\r\n0\r\n\r\n",
+		"1;\x01\r\nx\r\n0\r\n\r\n",
+		"1;\nx\r\n0\r\n\r\n",
+		"10000000000000000\r\nx",
+		"ffffffffffffffff\r\nx",
+		"0\r\n X: y\r\n\r\n",
+		"0\r\nX: y\n\r\n",
+		"0\r\n\rx",
+		"1\r\nxAB0\r\n\r\n",
+		"1\rAx\r\n0\r\n\r\n",
+		"0\r\nX: y\rA\r\n",
+	};
+	char text[512];
+
+	SERVER();
+	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+		for (int echo = 0; echo < 2; echo++) {
+			snprintf(text, sizeof text,
+				 "POST /%s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+				 "chunked\r\n\r\n%s"
+				 "GET /stolen HTTP/1.1\r\nHost: x\r\n\r\n",
+				 echo ? "echo" : "", bodies[i]);
+			ask(text);
+			CHECK_EQ(times("HTTP/1.1 "), 1);
+			CHECK_EQ(times("HTTP/1.1 404"), 0);
+			if (!echo)
+				CHECK_EQ(times("HTTP/1.1 400 "), 1);
+		}
+	}
+	server_end();
+}
+
+TEST(no_path_leaves_the_root)
+{
+	static const char *const paths[] = {
+		"/../etc/passwd",
+		"/../../../../../../../../etc/passwd",
+		"/dir/../../etc/passwd",
+		"/%2e%2e/etc/passwd",
+		"/%2e%2e%2fetc%2fpasswd",
+		"/..%2f..%2fetc/passwd",
+		"/dir/%2e%2e/%2e%2e/etc/passwd",
+		"/.%2e/etc/passwd",
+		"/./.././etc/passwd",
+		"//../etc/passwd",
+		"/out/passwd",
+		"/out/../passwd",
+		"/out",
+		"/up/etc/passwd",
+		"/up/",
+		"/%00",
+		"/a.txt%00.html",
+		"/a%",
+		"/a%2",
+		"/a%zz",
+		"/.hidden",
+		"/%2ehidden",
+		"/dir/../.hidden",
+		"/fifo",
+		"/%ff",
+		"/..\\..\\etc/passwd",
+		"/proc/self/environ",
+		"http://x/../etc/passwd",
+	};
+
+	site_make();
+	SERVER();
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		int status = get(paths[i], "");
+
+		if (status != 400 && status != 404 && status != 403)
+			CHECK_STR(paths[i], answer);
+		CHECK(strstr(answer, "root:") == NULL && strstr(answer, "secret") == NULL);
+	}
+	CHECK_EQ(get("/../a.txt", ""), 400);
+	CHECK_EQ(get("/dir/../a.txt", ""), 200);
+	CHECK_EQ(get("//dir/.//./index.html", ""), 200);
+	server_end();
+}
+
+/* A request with `count` bytes of something in its midst. */
+static int ask_with(const char *before, size_t count, char what, const char *after)
+{
+	size_t b = strlen(before), a = strlen(after);
+	char *text = malloc(b + count + a + 1);
+	int status;
+
+	memcpy(text, before, b);
+	memset(text + b, what, count);
+	memcpy(text + b + count, after, a + 1);
+	status = ask(text);
+	free(text);
+	return status;
+}
+
+TEST(refuses_what_is_too_large)
+{
+	char many[8192] = "GET /a.txt HTTP/1.1\r\n", *at = many + strlen(many);
+
+	site_make();
+	SERVER("--max-head", "8192", "--max-headers", "20", "--max-body", "1000");
+	CHECK_EQ(ask_with("GET /", 9000, 'x', " HTTP/1.1\r\n" END), 414);
+	CHECK_EQ(ask_with("GET /", 100000, 'x', " HTTP/1.1\r\n" END), 414);
+	CHECK_EQ(ask_with("GET /", 2000, 'x', " HTTP/1.1\r\n" END), 414);
+	CHECK_EQ(ask_with("GET / HTTP/1.1\r\nX: ", 9000, 'x', "\r\n" END), 431);
+	CHECK_EQ(ask_with("GET / HTTP/1.1\r\nX: ", 7000, 'x', "\r\n" END), 200);
+	CHECK_EQ(ask_with("GET / HTTP/1.1\r\n", 9000, 'x', ": y\r\n" END), 431);
+	for (int i = 0; i < 19; i++)
+		at += sprintf(at, "X: y\r\n");
+	strcpy(at, "Host: x\r\n\r\n");
+	CHECK_EQ(ask(many), 200);
+	strcpy(at, "X: y\r\nHost: x\r\n\r\n");
+	CHECK_EQ(ask(many), 431);
+	CHECK_EQ(ask("POST / HTTP/1.1\r\nContent-Length: 1001\r\n" END), 413);
+	CHECK_EQ(ask_with("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" HOST "\r\n3e9\r\n",
+			  1001, 'x', "\r\n0\r\n\r\n"),
+		 413);
+	CHECK_EQ(ask_with("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" HOST "\r\n1;", 5000,
+			  'x', "\r\nx\r\n0\r\n\r\n"),
+		 400);
+	CHECK_EQ(ask_with("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" HOST "\r\n0\r\n",
+			  5000, 'x', ": y\r\n\r\n"),
+		 400);
+	server_end();
+}
+
+TEST(a_bad_request_behind_a_good_one_is_logged)
+{
+	char log[128];
+
+	site_make();
+	snprintf(log, sizeof log, "%s/log", site);
+	SERVER("--access-log", log, "--max-head", "20000");
+	CHECK_EQ(ask_with("GET /a.txt HTTP/1.1\r\n" HOST "\r\nGET / HTTP/1.1\r\nX: ", 30000, 'x',
+			  "\r\n\r\n"),
+		 200);
+	CHECK_EQ(times("HTTP/1.1 431 "), 1);
+	server_end();
+}
+
+/* A byte now and then does not help: the server closes all the same. */
+static void hear_drips(const char *text)
+{
+	int fd = dial();
+	ssize_t n;
+
+	say(fd, text);
+	do {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+
+		say(fd, "X");
+		n = poll(&p, 1, 5) > 0 ? recv(fd, answer, sizeof answer, 0) : 1;
+	} while (n > 0);
+	close(fd);
+}
+
+TEST(slow_clients_run_out_of_time)
+{
+	int idle, head, chunk;
+
+	SERVER("--head-time", "150", "--idle-time", "150", "--body-time", "150");
+	idle = dial();
+	head = dial();
+	chunk = dial();
+	say(head, "GET / HTTP/1.1\r\nHost:");
+	say(chunk, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe");
+	hear(idle, 0);
+	CHECK_EQ(answer_size, 0);
+	hear(head, 0);
+	CHECK_EQ(times("HTTP/1.1 408 "), 1);
+	hear(chunk, 0);
+	CHECK_EQ(times("0\r\n\r\n"), 0);
+	close(idle);
+	close(head);
+	close(chunk);
+	hear_drips("POST /echo HTTP/1.1\r\nContent-Length: 1000000\r\n" END);
+	hear_drips("GET / HTTP/1.1\r\nX");
+	server_end();
+}
+
+TEST(clients_that_do_not_read_run_out_of_time)
+{
+	int fd, small = 4096;
+
+	site_make();
+	SERVER("--send-time", "150");
+	fd = dial();
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+	for (int i = 0; i < 10; i++)
+		say(fd, "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n");
+	while (status_number("late") == 0)
+		;
+	while (status_number("open") > 1)
+		;
+	close(fd);
+	server_end();
+}
+
+/* Connections may be accepted in another order than they were made. */
+static int first_to_speak(const int *fds, nfds_t count)
+{
+	struct pollfd polls[32];
+
+	for (nfds_t i = 0; i < count; i++)
+		polls[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	CHECK(poll(polls, count, -1) > 0);
+	for (nfds_t i = 0; i < count; i++)
+		if (polls[i].revents != 0)
+			return fds[i];
+	return -1;
+}
+
+TEST(says_busy_when_overloaded)
+{
+	int fds[50], busy = 0;
+
+	setenv("WEFT_WORKERS", "1", 1);
+	setenv("WEFT_QUEUE_DEPTH", "1", 1);
+	SERVER();
+	for (int i = 0; i < 50; i++) {
+		fds[i] = dial();
+		say(fds[i], "GET /slow HTTP/1.1\r\n" END);
+	}
+	for (int i = 0; i < 50; i++) {
+		hear(fds[i], 0);
+		CHECK_EQ(times("HTTP/1.1 200 ") + times("HTTP/1.1 503 "), 1);
+		busy += times("HTTP/1.1 503 ");
+		close(fds[i]);
+	}
+	CHECK(busy > 0);
+	server_end();
+}
+
+TEST(says_busy_when_it_has_too_many_connections)
+{
+	int fds[21];
+
+	SERVER("--max-connections", "20");
+	for (int i = 0; i < 21; i++)
+		fds[i] = dial();
+	hear(first_to_speak(fds, 21), 0);
+	CHECK_EQ(times("HTTP/1.1 503 "), 1);
+	CHECK_EQ(times("Retry-After: 1\r\n"), 1);
+	for (int i = 0; i < 21; i++)
+		close(fds[i]);
+	while (get("/", "") != 200) /* until it has noticed that they are gone */
+		;
+	server_end();
+}
+
+TEST(one_address_gets_no_more_than_its_share)
+{
+	int fds[6];
+
+	SERVER("--max-per-address", "5");
+	for (int i = 0; i < 6; i++)
+		fds[i] = dial();
+	hear(first_to_speak(fds, 6), 0);
+	CHECK_EQ(times("HTTP/1.1 503 "), 1);
+	for (int i = 0; i < 6; i++)
+		close(fds[i]);
+	while (get("/", "") != 200)
+		;
+	server_end();
+}
+
+/* A close that tells the other side that it went wrong, as kill -9 may. */
+static void slam(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+	close(fd);
+}
+
+TEST(clients_that_vanish_leave_nothing_behind)
+{
+	int clients = TEST_SIZE(500), before, fds[16];
+	long threads;
+	char seen[100];
+
+	site_make();
+	SERVER();
+	CHECK_EQ(get("/large.bin", ""), 200);
+	threads = status_number("threads");
+	before = server_descriptors();
+	for (int i = 0; i < clients; i++) {
+		int *fd = &fds[i % 16];
+
+		if (i >= 16)
+			slam(*fd);
+		*fd = dial();
+		say(*fd, i % 3 == 0 ? "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n"
+			 : i % 3 == 1
+				 ? "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\nGET /large"
+				 : "POST /a HTTP/1.1\r\nContent-Length: 9999\r\nHost: x\r\n\r\nx");
+		if (i % 2 == 0 && i % 3 != 2)
+			CHECK(recv(*fd, seen, sizeof seen, 0) > 0);
+	}
+	for (int i = 0; i < 16; i++)
+		slam(fds[i]);
+	while (status_number("open") > 1)
+		;
+	while (status_number("threads") > threads || server_descriptors() > before)
+		;
+	server_end();
+}
+
+TEST(recovers_when_descriptors_have_run_out)
+{
+	int fds[100];
+
+	site_make();
+	server_begin(64, (const char *const[]){ "--max-connections", "1000", NULL });
+	for (int i = 0; i < 100; i++) {
+		fds[i] = dial();
+		say(fds[i], "GET /large.bin HTTP/1.1\r\n" END);
+	}
+	for (int i = 0; i < 100; i++) { /* those that were not accepted wait for the others */
+		hear(fds[i], 0);
+		CHECK(times("HTTP/1.1 200 ") + times("HTTP/1.1 503 ") == 1);
+		close(fds[i]);
+	}
+	CHECK_EQ(get("/a.txt", ""), 200);
+	server_end();
+}
+
+/* A request that may be right, with some bytes changed at random. */
+static size_t random_request(uint64_t *state, char *out)
+{
+	static const char *const lines[] = { "GET /", "HEAD /a.txt", "POST /x", "OPTIONS *",
+					     "PUT /" };
+	static const char *const parts[] = {
+		"Host: x\r\n",
+		"Connection: keep-alive\r\n",
+		"Content-Length: 5\r\n",
+		"Transfer-Encoding: chunked\r\n",
+		"Range: bytes=1-4\r\n",
+		"If-None-Match: \"x\"\r\n",
+		"Expect: 100-continue\r\n",
+		"X: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n",
+	};
+	char *at = out;
+	size_t size;
+
+	at += sprintf(at, "%s HTTP/1.1\r\nHost: x\r\n", lines[test_random(state) % 5]);
+	for (uint64_t n = test_random(state) % 4; n > 0; n--)
+		at += sprintf(at, "%s", parts[test_random(state) % 8]);
+	at += sprintf(at, "\r\n%s", test_random(state) % 2 ? "5\r\nhello\r\n0\r\n\r\n" : "");
+	size = (size_t)(at - out);
+	for (uint64_t n = test_random(state) % 4; n > 0; n--)
+		out[test_random(state) % size] = (char)test_random(state);
+	return size;
+}
+
+TEST(survives_random_requests)
+{
+	uint64_t state = TEST_SEED;
+	int rounds = TEST_SIZE(5000);
+	char text[4096];
+
+	site_make();
+	SERVER("--head-time", "1000");
+	for (int i = 0; i < rounds; i++) {
+		int fd = dial();
+
+		for (uint64_t n = test_random(&state) % 4 + 1; n > 0; n--)
+			say_bytes(fd, text, random_request(&state, text));
+		shutdown(fd, SHUT_WR);
+		hear(fd, 0);
+		CHECK(answer_size == 0 || strncmp(answer, "HTTP/1.1 ", 9) == 0);
+		close(fd);
+	}
+	CHECK_EQ(get("/a.txt", ""), 200);
+	while (status_number("open") > 1)
+		;
+	server_end();
+}
+
+/* HTTP/2, if it is built in: else all of this is a bad request. */
+
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+static size_t frame(char *out, uint8_t type, uint8_t flags, uint8_t stream, const void *data,
+		    uint8_t size)
+{
+	const char head[9] = { 0, 0, (char)size, (char)type, (char)flags, 0, 0, 0, (char)stream };
+
+	memcpy(out, head, sizeof head);
+	memcpy(out + sizeof head, data, size);
+	return sizeof head + size;
+}
+
+static int dial_h2(void)
+{
+	char settings[16];
+	int fd = dial();
+
+	say(fd, PREFACE);
+	say_bytes(fd, settings, frame(settings, 4, 0, 0, "", 0));
+	return fd;
+}
+
+TEST(enough_requests_taken_back_by_http2_are_enough)
+{
+	static const char headers[] = "\x82\x84\x86\x41\x01x", cancel[] = "\0\0\0\x08";
+	char text[64];
+	int fd;
+
+	SERVER();
+	fd = dial_h2();
+	for (int i = 1; i < 100000 && recv(fd, answer, sizeof answer, MSG_DONTWAIT) != 0; i += 2) {
+		size_t size = frame(text, 1, 4, 0, headers,
+				    sizeof headers - 1); /* its end is yet to come */
+
+		size += frame(text + size, 3, 0, 0, cancel, 4);
+		text[6] = text[21] = (char)(i >> 16);
+		text[7] = text[22] = (char)(i >> 8);
+		text[8] = text[23] = (char)i;
+		say_bytes(fd, text, size);
+	}
+	hear(fd, 0);
+	close(fd);
+	CHECK_EQ(get("/", ""), 200);
+	server_end();
+}
+
+TEST(survives_random_frames)
+{
+	uint64_t state = TEST_SEED;
+	int rounds = TEST_SIZE(2000);
+	char text[512], data[64];
+
+	site_make();
+	SERVER("--head-time", "1000");
+	for (int i = 0; i < rounds; i++) {
+		int fd = dial_h2();
+
+		for (uint64_t n = test_random(&state) % 8; n > 0; n--) {
+			uint8_t size = test_random(&state) % sizeof data;
+
+			for (int j = 0; j < size; j++)
+				data[j] = (char)test_random(&state);
+			memcpy(data, "\x82\x84\x86\x41\x01x", 6);
+			say_bytes(fd, text,
+				  frame(text, test_random(&state) % 11,
+					test_random(&state) % 2 ? 5 : (uint8_t)test_random(&state),
+					test_random(&state) % 8, data, size));
+		}
+		shutdown(fd, SHUT_WR);
+		hear(fd, 0);
+		close(fd);
+	}
+	CHECK_EQ(get("/", ""), 200);
+	while (status_number("open") > 1)
+		;
+	server_end();
+}
+
+TEST_MAIN

@@ -1,0 +1,213 @@
+/* four_styles.c - what the style of a server costs: the key server of examples/four-styles as
+ * callbacks, tamed functions, threads and async blocks, each as a program of its own.
+ */
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client.h"
+
+#define CONNECTIONS 20000
+#define ACTIVE 100
+#define HELLO "hello\n"
+#define QUESTION "GET cat\n"
+#define ANSWER "= a small animal\n"
+
+static const char *const styles[] = { "callbacks", "tamed", "threads", "async" };
+static const char *const backends[] = { "uring", "epoll" };
+
+struct style_case {
+	const char *style, *io;
+	int connections;
+};
+
+/* The examples are built beside this program. */
+static void program_path(const char *style, char *path, size_t size)
+{
+	char self[512];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	snprintf(path, size, "%s/../examples/four-styles/keys_%s", dirname(self), style);
+}
+
+struct start {
+	const struct style_case *what;
+	int out;
+};
+
+static void become_server(const void *arg)
+{
+	const struct start *start = arg;
+	char path[600];
+
+	program_path(start->what->style, path, sizeof path);
+	setenv("WEFT_IO", start->what->io, 1);
+	dup2(start->out, STDOUT_FILENO);
+	execl(path, path, "127.0.0.1:0", NULL);
+}
+
+static int start_server(const struct style_case *c, struct server *server)
+{
+	int ends[2], told;
+	struct start start = { .what = c };
+	FILE *out;
+
+	if (pipe(ends) < 0)
+		return -errno;
+	start.out = ends[1];
+	server->pid = bench_spawn(become_server, &start);
+	close(ends[1]);
+	out = fdopen(ends[0], "r");
+	told = out != NULL ? fscanf(out, "port %d", &server->port) : 0;
+	if (out != NULL)
+		fclose(out);
+	return told == 1 ? 0 : bench_fail("the server did not start");
+}
+
+static int expect(int fd, const char *text)
+{
+	char buf[64];
+	size_t len = strlen(text);
+
+	if (recv(fd, buf, len, MSG_WAITALL) != (ssize_t)len || memcmp(buf, text, len) != 0)
+		return bench_fail("a connection was not served");
+	return 0;
+}
+
+static int ask(int fd)
+{
+	if (send(fd, QUESTION, strlen(QUESTION), MSG_NOSIGNAL) < 0)
+		return bench_fail("send: %s", strerror(errno));
+	return 0;
+}
+
+/* Each asks once, so that all has been used that a connection uses. */
+static int connect_all(int port, int *fds, int count)
+{
+	int err = 0;
+
+	for (int i = 0; i < count && err == 0; i++) {
+		struct timeval patience = { .tv_sec = 20 };
+
+		fds[i] = client_connect(port);
+		if (fds[i] < 0)
+			return fds[i];
+		setsockopt(fds[i], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+		err = expect(fds[i], HELLO);
+		if (err == 0)
+			err = ask(fds[i]);
+		if (err == 0)
+			err = expect(fds[i], ANSWER);
+	}
+	return err;
+}
+
+static int set_the_key(int port)
+{
+	int fd = client_connect(port), err = fd < 0 ? fd : expect(fd, HELLO);
+
+	if (err == 0 && send(fd, "SET cat a small animal\n", 23, MSG_NOSIGNAL) < 0)
+		err = -errno;
+	return err < 0 ? err : expect(fd, "ok\n");
+}
+
+/* Asks on each of the connections again and again. Returns the number of answers, or -Exxx. */
+static long load(const int *fds, int count, double seconds)
+{
+	uint64_t end = bench_now() + (uint64_t)(seconds * 1e9);
+	struct epoll_event ev[ACTIVE];
+	int epoll = epoll_create1(EPOLL_CLOEXEC), err = 0;
+	long answers = 0;
+
+	for (int i = 0; i < count && err == 0; i++) {
+		ev[0] = (struct epoll_event){ .events = EPOLLIN, .data.fd = fds[i] };
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &ev[0]) < 0)
+			return -errno;
+		err = ask(fds[i]);
+	}
+	while (err == 0 && bench_now() < end) {
+		int n = epoll_wait(epoll, ev, ACTIVE, 100);
+
+		for (int i = 0; i < n && err == 0; i++, answers++) {
+			err = expect(ev[i].data.fd, ANSWER);
+			if (err == 0)
+				err = ask(ev[i].data.fd);
+		}
+	}
+	for (int i = 0; i < count && err == 0; i++)
+		err = expect(fds[i], ANSWER);
+	close(epoll);
+	return err < 0 ? err : answers;
+}
+
+static int measure(const void *arg, double *values)
+{
+	const struct style_case *c = arg;
+	int *fds = calloc((size_t)c->connections, sizeof *fds);
+	double seconds = bench_seconds(2), before, cpu;
+	struct server server;
+	long answers = 0;
+	int err = start_server(c, &server);
+
+	if (err == 0)
+		err = set_the_key(server.port);
+	if (err < 0 || fds == NULL)
+		return err < 0 ? err : -ENOMEM;
+	before = bench_resident(server.pid);
+	err = connect_all(server.port, fds, c->connections);
+	values[0] = (bench_resident(server.pid) - before) / c->connections / 1e3;
+	if (err == 0)
+		err = (int)load(fds, ACTIVE, 0.3);
+	if (err >= 0) {
+		cpu = bench_cpu_ns(server.pid);
+		answers = load(fds, ACTIVE, seconds);
+		cpu = bench_cpu_ns(server.pid) - cpu;
+		values[1] = (double)answers / seconds / 1e3;
+		values[2] = cpu / (double)answers / 1e3;
+		err = answers < 0 ? (int)answers : 0;
+	}
+	return server_stop(&server, err);
+}
+
+static const struct bench_plan plan = {
+	.name = "four-styles",
+	.work = "the key server of examples/four-styles: 100 connections ask for a key as fast as\n"
+		"they are answered, beside up to 20,000 that are idle; memory is that of an idle "
+		"one",
+	.metrics = { { "memory", "KB/conn", BENCH_LOWER },
+		     { "throughput", "Kreq/s", BENCH_HIGHER },
+		     { "server CPU", "us/request", BENCH_LOWER } },
+	.metric_count = 3,
+	.repeats = 3,
+};
+
+int bench_four_styles(void)
+{
+	static struct style_case cases[BENCH_COUNT(styles)][BENCH_COUNT(backends)];
+	long files = bench_raise_files() - 64;
+	char path[600], label[64];
+
+	bench_begin(&plan);
+	for (int s = 0; s < BENCH_COUNT(styles); s++)
+		for (int b = 0; b < BENCH_COUNT(backends); b++) {
+			struct style_case *c = &cases[s][b];
+
+			*c = (struct style_case){ styles[s], backends[b], CONNECTIONS };
+			if (files < CONNECTIONS)
+				c->connections = (int)files;
+			snprintf(label, sizeof label, "%s, %s", c->style, c->io);
+			program_path(c->style, path, sizeof path);
+			if (access(path, X_OK) == 0)
+				server_add_weft(label, c->io, measure, c);
+			else
+				bench_add_missing(label, "weft", "the example was not built");
+		}
+	bench_run();
+	return bench_end();
+}

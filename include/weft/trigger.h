@@ -1,0 +1,104 @@
+/* weft/trigger.h - events of tamed functions (weft/tame.h), as plain C makes use of them.
+ *
+ * A function that is to tell of its end takes an event: WEFT_EVENT(int) done, say, with the types
+ * of what it has to tell; event(int) is the same in files that include weft/tame.h. It triggers
+ * the event once, at any time and from anywhere.
+ */
+#ifndef WEFT_TRIGGER_H
+#define WEFT_TRIGGER_H
+
+#pragma GCC system_header /* __VA_OPT__, in what is called C11 and C++17 */
+
+#include <weft/event.h>
+
+WEFT_BEGIN_DECLS
+
+/* What every event begins with. Its first word is the function that triggers it. */
+typedef struct weft_tame_event {
+	void (*trigger_)(void);
+	const struct weft_tame_site *site_;
+} weft_tame_event;
+
+/* The type of an event with values of the types given: a pointer to a function pointer. The
+ * type is the same in every file, and wrong values are errors of the compiler. */
+#define WEFT_EVENT(...) __typeof__(void (*const *)(weft_tame_event * __VA_OPT__(, ) __VA_ARGS__))
+
+/* Triggers `e` with values. Plain C may do so too.
+ *
+ * Takes:    e.
+ * Context:  any thread, never a signal handler. Never blocks, never switches, never runs
+ *           what waits. When the run has ended nothing happens, until another begins.
+ * Misuse:   a second time: reported, and nothing happens, if the memory of e is not in other
+ *           use meanwhile
+ */
+#define weft_trigger(e, ...) WEFT_TRIGGER_(e __VA_OPT__(, ) __VA_ARGS__)
+#ifdef __cplusplus
+#define WEFT_TRIGGER_(e, ...) \
+	([&] { \
+		auto weft_e_ = (e); \
+		(*weft_e_)((weft_tame_event *)weft_e_ __VA_OPT__(, ) __VA_ARGS__); \
+	}())
+#else
+#define WEFT_TRIGGER_(e, ...) \
+	__extension__({ \
+		__auto_type weft_e_ = (e); \
+		(*weft_e_)((weft_tame_event *)(uintptr_t)weft_e_ __VA_OPT__(, ) __VA_ARGS__); \
+	})
+#endif
+
+/* Gives back an event that will not be triggered. What waits for it in a twait block waits
+ * forever, which is reported at once; a rendezvous just has one event less.
+ *
+ * Takes:    e.
+ * Context:  as weft_trigger.
+ */
+WEFT_API void weft_tame_drop(weft_tame_event *e);
+#define weft_event_drop(e) weft_tame_drop((weft_tame_event *)(uintptr_t)(e))
+
+/* Tells whether nobody waits for `e` any more, so that what is to be triggered with it would be
+ * lost: a descriptor, say. e is still to be triggered or given back.
+ *
+ * Context:  the color in which e is waited for; elsewhere it may be so a moment later.
+ * Returns:  whether it was cancelled
+ */
+WEFT_API bool weft_tame_cancelled(const weft_tame_event *e);
+#define weft_event_cancelled(e) weft_tame_cancelled((const weft_tame_event *)(uintptr_t)(e))
+
+/* Makes `fn(arg)` run, once, when nobody waits for `e` any more because its rendezvous was
+ * cancelled or has ended: to stop the work that would trigger it. It runs in the color of the
+ * caller, where e is then triggered or dropped as ever, later or by fn; once that was done fn is
+ * not called any more. Events of twait blocks are never cancelled.
+ *
+ * Context:  a handler or a thread, in exclusive use of its color: the one in which e is going
+ *           to be triggered.
+ */
+WEFT_API void weft_tame_on_cancel(weft_tame_event *e, weft_fn *fn, void *arg);
+#define weft_on_cancel(e, fn, arg) weft_tame_on_cancel((weft_tame_event *)(uintptr_t)(e), fn, arg)
+
+/* The same with an event, usually one of a rendezvous: it is triggered when e is cancelled, and
+ * dropped when e is triggered or dropped. For functions that wrap an event in another.
+ *
+ * Takes:    note.
+ * Context:  as weft_on_cancel.
+ */
+WEFT_API void weft_tame_tell_cancel(weft_tame_event *e, WEFT_EVENT() note);
+#define weft_tell_cancel(e, note) weft_tame_tell_cancel((weft_tame_event *)(uintptr_t)(e), note)
+
+/* Calls the tamed function `f` in `color`: its closure belongs there. It begins at once if the
+ * caller is in exclusive use of that color, else soon. The arguments must not wait nor call f.
+ *
+ * Context:  any thread, never a signal handler.
+ */
+WEFT_API void weft_tame_aim(weft_color color, void (*f)(void));
+#define weft_ton(color, f, ...) (weft_tame_aim(color, (void (*)(void))(f)), (f)(__VA_ARGS__))
+
+/* Calls `fn(text, arg)` for each closure that waits: "multidns() waits at dns.tame.c:12: twait(r)".
+ * What runs meanwhile may be told of wrongly or not.
+ *
+ * Context:  any thread.
+ * Returns:  how many there are
+ */
+WEFT_API size_t weft_tame_each(void (*fn)(const char *text, void *arg), void *arg);
+
+WEFT_END_DECLS
+#endif

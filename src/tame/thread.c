@@ -1,0 +1,76 @@
+/* thread.c - threaded functions: their closure is on the stack of a thread, which waits. */
+#include <stdlib.h>
+
+#include <weft/scope.h>
+
+#include "tame/tame.h"
+
+void weft_tame_thread_enter(weft_tame_thread_closure *t, const weft_tame_function *f)
+{
+	if (weft_self() == NULL) {
+		wf_tame_report(f->where, "%s() is threaded, and was called outside of a thread",
+			       f->name);
+		abort();
+	}
+	*t = (weft_tame_thread_closure){
+		.c = { .color_ = weft_color_current(), .function_ = f, .holds_ = 1 },
+		.wait_ = WEFT_WAIT_INIT("twait", NULL),
+	};
+}
+
+/* The closure comes along to another color if nothing of it is out. */
+static weft_color settle(weft_tame_closure *c)
+{
+	weft_color color = weft_color_current();
+
+	if (c->rendezvous_ == NULL && c->state_ == 0)
+		c->color_ = color;
+	return color;
+}
+
+weft_color wf_tame_thread_home(weft_tame_closure *c)
+{
+	weft_color color = settle(c);
+
+	if (color != c->color_)
+		weft_hop(c->color_);
+	return color;
+}
+
+void weft_tame_thread_leave(weft_tame_thread_closure *t)
+{
+	weft_color back = wf_tame_thread_home(&t->c);
+
+	while (t->c.rendezvous_ != NULL)
+		wf_tame_rendezvous_fini(t->c.rendezvous_);
+	if (--t->c.holds_ > 0)
+		weft_suspend(&t->wait_);
+	wf_tame_go_back(&t->c, back);
+}
+
+void weft_tame_thread_block(weft_tame_thread_closure *t, uint32_t *counter)
+{
+	settle(&t->c);
+	t->c.state_++;
+	*counter = 1;
+}
+
+void weft_tame_thread_join(weft_tame_thread_closure *t, uint32_t *counter)
+{
+	weft_color back = wf_tame_thread_home(&t->c);
+
+	if (--*counter > 0)
+		weft_suspend(&t->wait_);
+	t->c.state_--;
+	wf_tame_go_back(&t->c, back);
+}
+
+void weft_tame_thread_next(weft_tame_thread_closure *t, weft_tame_rendezvous *r, void *id,
+			   size_t size)
+{
+	weft_color back = wf_tame_thread_home(&t->c);
+
+	while (!weft_tame_next(r, &t->c, id, size))
+		weft_suspend(&t->wait_);
+	wf_tame_go_back(&t->c, back);
+}

@@ -1,0 +1,51 @@
+/* spare.h - the stacks that a worker keeps ready for bodies. */
+#ifndef WF_SPARE_H
+#define WF_SPARE_H
+
+#include "scheduler/turn.h"
+#include "threads/stats.h"
+
+/* So many. */
+enum { WF_SPARES = 64 };
+
+/* Sanitizers want to hear of each switch: then there are none. */
+#if defined(WF_ASAN) || defined(WF_TSAN)
+enum { WF_SPARE_STACKS = false };
+#else
+enum { WF_SPARE_STACKS = true };
+#endif
+
+static WF_INLINE void wf_spare_push(struct wf_worker *w, weft_thread *t)
+{
+	WF_STORE(&t->state, WF_THREAD_SPARE);
+	t->next_spare = w->flow.spare;
+	w->flow.spare = t;
+	w->flow.spares++;
+}
+
+/* What a body may have changed, and its end has not put right. That its parkings go on
+ * being counted does no harm. */
+static WF_INLINE void wf_spare_renew(weft_thread *t)
+{
+	t->body = 0;
+	t->errand = WF_ERRAND_NONE;
+	t->answers = 0;
+	t->items = NULL;
+	t->event.where_ = NULL;
+	t->name[0] = '\0';
+	WF_STORE(&t->in_vain, 0);
+}
+
+/* One that has ended may be kept. False: free it. */
+static WF_INLINE bool wf_spare_keep(struct wf_worker *w, weft_thread *t)
+{
+	if (!(t->body & WF_BODY_PARTED) || w->flow.spares >= WF_SPARES || !WF_SPARE_STACKS ||
+	    t->stack_class != wf_thread_stacks.usual)
+		return false;
+	wf_thread_count_freed(&w->flow, t);
+	wf_spare_renew(t);
+	wf_spare_push(w, t);
+	return true;
+}
+
+#endif

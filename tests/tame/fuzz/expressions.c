@@ -1,0 +1,108 @@
+/* expressions.c - expressions of type int for random programs, without side effects. */
+#include "generate.h"
+
+const char *cast_to(enum kind kind, const char *e)
+{
+	switch (kind) {
+	case SHORT:
+		return text("(short)(%s)", e);
+	case CHAR:
+		return text("(char)((%s) & 63)", e);
+	case UNSIGNED:
+		return text("(unsigned)(%s)", e);
+	case LONG:
+		return text("(long)(%s) * 3", e);
+	case DOUBLE:
+		return text("(%s) %% 512 + 0.5", e);
+	default:
+		return e;
+	}
+}
+
+static const char *value_of(int variable)
+{
+	const struct variable *v = &w.variables[variable];
+
+	switch (v->kind) {
+	case UNSIGNED:
+		return text("(int)(%s & 0xffff)", v->name);
+	case LONG:
+		return text("(int)(%s %% 65536)", v->name);
+	case DOUBLE:
+		return text("(int)(%s * 4)", v->name);
+	case PAIR:
+		return text(one_in(2) ? "%s.b" : "(&%s)->a", v->name);
+	case ARRAY:
+		return text(one_in(2) ? "%s[%u]" : "*(%s + %u)", v->name, below(ELEMENTS));
+	default:
+		return place_in(variable);
+	}
+}
+
+static const char *atom(void)
+{
+	int variable = pick((1u << KINDS) - 1, false);
+
+	if (variable < 0 || one_in(4))
+		return one_in(3) ? "h" : text("%u", below(100));
+	return value_of(variable);
+}
+
+/* What only names a variable. */
+static const char *about(void)
+{
+	int variable = pick((1u << POINTER) - 1, false);
+	const char *name = variable < 0 ? "h" : w.variables[variable].name;
+
+	switch (below(4)) {
+	case 0:
+		return text("(int)sizeof %s", name);
+	case 1:
+		return text("(int)sizeof(__typeof__(%s)[2])", name);
+	case 2:
+		return text("_Generic(%s, short: 2, int: 3, double: 4, default: 5)", name);
+	default:
+		return text("((char *)(&%s + 1) - (char *)&%s > 2)", name, name);
+	}
+}
+
+const char *expression(int depth)
+{
+	const char *l, *r;
+
+	if (depth >= 3 || below(5) < 3)
+		return atom();
+	l = expression(depth + 1);
+	r = expression(depth + 1);
+	switch (below(16)) {
+	case 0:
+	case 1:
+	case 2:
+		return text("add(%s, %s)", l, r);
+	case 3:
+	case 4:
+		return text("mul(%s, %s)", l, r);
+	case 5:
+		return text("(%s ^ %s)", l, r);
+	case 6:
+		return text("(%s & ~(%s))", l, r);
+	case 7:
+		return text("(%s < %s)", l, r);
+	case 8:
+		return text("(%s ? %s : %s)", l, r, atom());
+	case 9:
+		return text("MAX(%s, %s)", l, r);
+	case 10:
+		return text("BOTH(%s, %s)", l, r);
+	case 11:
+		return text("({ int tmp = %s; add(tmp, %s); })", l, r);
+	case 12:
+		return text("(((struct pair){ .a = %s, .b = (short)(%s) }).a)", l, r);
+	case 13:
+		return text("sum((int[]){ %s, %s }, 2)", l, r);
+	case 14:
+		return about();
+	default:
+		return text("(!(%s) || \"h a x\"[%s & 3] == 'a')", l, r);
+	}
+}

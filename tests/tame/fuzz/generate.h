@@ -1,0 +1,100 @@
+/* generate.h - what the parts of the generator share: text, chance, and the function that is
+ * being written.
+ *
+ * Everything is written twice, as plain C, where waiting is a call, and as tamed C: by put() if
+ * both are the same, with an s or a t for each `@`, and by put_each() else. What the two do must
+ * not depend on the order in which events come. So in a twait block what its slots will fill, and
+ * what a rendezvous brings, is `busy`: nobody reads or writes it before all is there.
+ */
+#ifndef FUZZ_GENERATE_H
+#define FUZZ_GENERATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PRINTF(at, first) __attribute__((format(printf, at, first)))
+
+/* Chance. */
+unsigned below(unsigned n);
+bool one_in(unsigned n);
+
+/* Text. */
+char *text(const char *format, ...) PRINTF(1, 2); /* lives until the program is written */
+void put(const char *format, ...) PRINTF(1, 2);
+void put_each(const char *plain, const char *tame);
+void indent(int by);
+
+enum kind { INT, SHORT, CHAR, UNSIGNED, LONG, DOUBLE, PAIR, ARRAY, POINTER, LOCAL, KINDS };
+
+struct variable {
+	const char *name;
+	enum kind kind;
+	int scope;
+	bool constant;    /* never written */
+	int busy;         /* not to be touched: how many say so */
+	int target;       /* POINTER: of which variable */
+	const char *type; /* LOCAL: its type, a struct of the function with a member p */
+};
+
+enum { VARIABLES = 64, FUNCTIONS = 3, ELEMENTS = 4 };
+
+struct function {
+	int number;
+	bool threaded;
+	bool has_out;  /* an int * in which it leaves something too */
+	bool has_pair; /* a struct pair */
+	unsigned cost; /* how many statements a call may run, about */
+};
+
+/* The function that is being written. */
+struct writing {
+	struct function *f;
+	struct function *others; /* which it may call, as many as its number */
+	struct variable variables[VARIABLES];
+	int count, scope;
+	unsigned times; /* that what is written now may run, for a call */
+	int depth;      /* of statements in each other */
+	int left;       /* so many statements may still come, about */
+	int blocks;     /* of twait, around here */
+	int loops;      /* that break and continue mean, not across a twait block */
+	int bound;      /* > 0: neither return nor goto here */
+	int labels, local_types;
+	const char *target; /* a label that goto may go to; NULL: none */
+	bool calls_itself;
+};
+extern struct writing w;
+extern unsigned long long program; /* its number is its seed */
+
+/* variables.c */
+void open_scope(void);
+void close_scope(void);
+int declare(const char *name, enum kind kind);
+const char *new_name(void);
+bool visible(int variable);
+/* A variable of one of the kinds (bits), that may be written or read; -1: none. */
+int pick(unsigned kinds, bool write);
+bool is_free(int variable);
+void occupy(int variable, int by);
+/* A place of type int, or of the scalar's own type, in a variable. */
+const char *place_in(int variable);
+void write_declaration(void);
+void write_assignment(void);
+
+/* expressions.c: of type int, without side effects */
+const char *expression(int depth);
+const char *cast_to(enum kind kind, const char *e);
+
+/* statements.c */
+void statements(int most);
+void statement(void);
+
+/* waits.c */
+void write_block(void);
+void write_window(void);
+void write_cancel(void);
+void write_late(void);
+/* An event in a twait block that fills `variable`. */
+void write_event(int variable);
+
+#endif

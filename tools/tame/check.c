@@ -1,0 +1,327 @@
+/* check.c - what must not be, in tamed and threaded functions, and what the events are. */
+#include <string.h>
+
+#include "tool.h"
+
+static int take_first(CXCursor c, CXCursor parent, void *arg)
+{
+	(void)parent;
+	*(CXCursor *)arg = c;
+	return CXVisit_Break;
+}
+
+static CXCursor first_child(CXCursor c)
+{
+	CXCursor child = { .kind = 0 };
+
+	clang.visitChildren(c, take_first, &child);
+	return child;
+}
+
+static bool is_pointer(CXCursor c)
+{
+	return tame_canonical(clang.getCursorType(c)).kind == CXType_Pointer;
+}
+
+/* What a slot is part of: a variable of the function, or something elsewhere. */
+static bool is_slot(struct function *f, CXCursor c, struct variable **variable)
+{
+	CXCursor child;
+
+	*variable = NULL;
+	switch (c.kind) {
+	case CXCursor_DeclRefExpr:
+		c = clang.getCursorReferenced(c);
+		*variable = tame_variable(f, c);
+		return c.kind == CXCursor_VarDecl || c.kind == CXCursor_ParmDecl;
+	case CXCursor_ParenExpr:
+	case CXCursor_UnexposedExpr:
+		return is_slot(f, first_child(c), variable);
+	case CXCursor_MemberRefExpr:
+		child = first_child(c);
+		return is_pointer(child) || is_slot(f, child, variable);
+	case CXCursor_ArraySubscriptExpr:
+		child = first_child(c);
+		if (child.kind == CXCursor_UnexposedExpr && !is_pointer(first_child(child)))
+			return is_slot(f, first_child(child), variable);
+		return true;
+	case CXCursor_UnaryOperator:
+		return tame_is(tame_token_at(tame_extent(c).begin), "*");
+	default:
+		return false;
+	}
+}
+
+static void check_slot(struct function *f, struct mkevent *m, struct argument *a)
+{
+	struct variable *v;
+	const char *text = tame_cut(a->range);
+	CXType type;
+
+	if (!a->seen) {
+		tame_error(a->range.begin, "trigger slot '%s' is not understood", text);
+		return;
+	}
+	type = clang.getCursorType(a->cursor);
+	if (!is_slot(f, a->cursor, &v))
+		tame_error(a->range.begin, "trigger slot '%s' is not something to assign to", text);
+	else if (tame_is_array(type))
+		tame_error(a->range.begin, "trigger slot '%s' is an array", text);
+	else if (tame_has_const(type))
+		tame_error(a->range.begin, "trigger slot '%s' is const", text);
+	if (v == NULL)
+		return;
+	v->slot = true;
+	v->rendezvous_slot = v->rendezvous_slot || m->of_rendezvous;
+}
+
+static void check_mkevent(struct function *f, struct mkevent *m)
+{
+	size_t first = 0;
+
+	if (m->seen == 0)
+		return;
+	if (m->argument_count > 0 && m->arguments[0].seen)
+		m->of_rendezvous = tame_is_rendezvous(clang.getCursorType(m->arguments[0].cursor),
+						      &m->id_type, &m->named);
+	if (m->of_rendezvous)
+		first = m->named ? 2 : 1;
+	if (first > m->argument_count) {
+		tame_error(m->offset, "mkevent needs an event ID: '%s' is a rendezvous with IDs",
+			   tame_cut(m->arguments[0].range));
+		return;
+	}
+	if (m->named && tame_is_array(m->id_type))
+		tame_error(m->arguments[1].range.begin, "an event ID cannot be an array");
+	if (!m->of_rendezvous && m->wait == NULL)
+		tame_error(m->offset, "mkevent without a rendezvous outside a twait block");
+	m->slots = m->arguments + first;
+	m->slot_count = m->argument_count - first;
+	for (size_t i = 0; i < m->slot_count; i++)
+		check_slot(f, m, &m->slots[i]);
+	/* A thread may hop between two mkevents, and its stack soon has other use. */
+	m->apart =
+		f->threaded || m->in_loop || m->seen > 1 || (m->wait != NULL && m->wait->has_label);
+}
+
+/* Waits */
+
+static bool within(const struct wait *inner, const struct wait *outer)
+{
+	for (; inner != NULL; inner = inner->parent)
+		if (inner == outer)
+			return true;
+	return outer == NULL;
+}
+
+static int look_for_call(CXCursor c, CXCursor parent, void *arg)
+{
+	(void)parent;
+	if (c.kind == CXCursor_CallExpr || c.kind == CXCursor_StmtExpr ||
+	    c.kind == CXCursor_CompoundAssignOperator)
+		*(bool *)arg = true;
+	return CXVisit_Recurse;
+}
+
+/* It is evaluated each time the function goes on there. */
+static bool has_effects(const struct argument *a)
+{
+	bool effects = a->cursor.kind == CXCursor_CallExpr;
+	size_t i = tame_token_at(a->range.begin);
+
+	for (; i < token_count && tokens[i].offset < a->range.end; i++)
+		effects = effects || tame_is(i, "++") || tame_is(i, "--") || tame_is(i, "=");
+	clang.visitChildren(a->cursor, look_for_call, &effects);
+	return effects;
+}
+
+/* A block of weft_async may run on another stack, beside the function. */
+static bool in_async(const struct function *f, size_t offset)
+{
+	size_t i = tame_token_at(f->body.begin);
+
+	for (; i < token_count && tokens[i].offset < offset; i++) {
+		size_t open = i + 1;
+
+		if (!tame_is(i, "weft_async") && !tame_is(i, "async") &&
+		    !tame_is(i, "weft_async_own") && !tame_is(i, "async_own"))
+			continue;
+		if (tame_is(open, "("))
+			open = tame_close(open) + 1;
+		if (tame_is(open, "{") && tame_token_end(tame_close(open)) > offset)
+			return true;
+	}
+	return false;
+}
+
+static void check_wait(struct function *f, struct wait *w)
+{
+	const char *text = tame_cut(w->rendezvous.range);
+	bool named = false;
+	struct variable *v;
+
+	if (w->in_expression)
+		tame_error(w->offset, "'twait' inside a statement expression");
+	if (in_async(f, w->offset))
+		tame_error(w->offset, "'twait' inside weft_async: call a threaded function there");
+	if (w->kind != WAIT_RENDEZVOUS || w->rendezvous.range.end == 0)
+		return;
+	if (!w->rendezvous.seen ||
+	    !tame_is_rendezvous(clang.getCursorType(w->rendezvous.cursor), &w->id_type, &named)) {
+		tame_error(w->rendezvous.range.begin, "'%s' is not a rendezvous", text);
+		return;
+	}
+	if (has_effects(&w->rendezvous))
+		tame_error(w->rendezvous.range.begin,
+			   "'%s' has side effects, and is evaluated each "
+			   "time an event wakes the function",
+			   text);
+	if (w->id.range.end == 0)
+		return;
+	if (!named)
+		tame_error(w->id.range.begin, "rendezvous '%s' carries no event IDs", text);
+	else if (!w->id.seen || !is_slot(f, w->id.cursor, &v) ||
+		 tame_has_const(clang.getCursorType(w->id.cursor)))
+		tame_error(w->id.range.begin, "'%s' is not something to assign an event ID to",
+			   tame_cut(w->id.range));
+}
+
+/* Jumps */
+
+static const struct label *label_of(const struct function *f, size_t target)
+{
+	for (size_t i = 0; i < f->label_count; i++)
+		if (f->labels[i].offset == target)
+			return &f->labels[i];
+	return NULL;
+}
+
+static void check_jumps(struct function *f)
+{
+	for (size_t i = 0; i < f->return_count; i++)
+		if (f->returns[i].wait != NULL)
+			tame_error(f->returns[i].offset, "'return' leaves a twait block while its "
+							 "events are outstanding");
+	for (size_t i = 0; i < f->jump_count; i++) {
+		const struct label *l = label_of(f, f->jumps[i].target);
+
+		if (l == NULL)
+			continue;
+		if (!within(f->jumps[i].wait, l->wait))
+			tame_error(f->jumps[i].offset, "'goto' jumps into a twait block");
+		else if (!within(l->wait, f->jumps[i].wait))
+			tame_error(f->jumps[i].offset, "'goto' leaves a twait block while its "
+						       "events are outstanding");
+	}
+}
+
+/* The function */
+
+static void check_parameters(struct function *f)
+{
+	if (!f->threaded && clang.isFunctionTypeVariadic(clang.getCursorType(f->cursor)))
+		tame_error(f->offset, "tamed function '%s' is variadic", f->name);
+	if (tame_is(tame_token_at(f->body.begin) - 1, ";"))
+		tame_error(f->offset, "the parameters of '%s' are declared behind the brackets",
+			   f->name);
+	for (size_t i = 0; i < f->parameter_count; i++)
+		if (f->variables[i]->rendezvous)
+			tame_error(f->variables[i]->offset,
+				   "rendezvous '%s' is passed by value: pass a pointer to it",
+				   f->variables[i]->name);
+}
+
+static void check_refusal(const struct function *f)
+{
+	size_t i = tame_token_at(f->refusal_block.begin);
+
+	for (; i < token_count && tokens[i].offset < f->refusal_block.end; i++)
+		if (tame_is(i, "mkevent") || tame_is(i, "twait") || tame_is(i, "tfork"))
+			tame_error(tokens[i].offset,
+				   "'%.*s' in a trefused block: there is no closure",
+				   (int)tokens[i].size, source.text + tokens[i].offset);
+}
+
+static bool holds(struct range r, size_t offset)
+{
+	return offset >= r.begin && offset < r.end;
+}
+
+/* How a rendezvous is used: only for making events, or also otherwise. */
+static void check_rendezvous(struct function *f, const struct variable *v)
+{
+	bool made = false, otherwise = false;
+
+	for (size_t i = 0; i < f->reference_count; i++) {
+		bool making = false;
+
+		if (f->references[i].variable != v)
+			continue;
+		for (size_t k = 0; k < f->mkevent_count; k++)
+			making = making || (f->mkevents[k]->of_rendezvous &&
+					    holds(f->mkevents[k]->arguments[0].range,
+						  f->references[i].offset));
+		made = made || making;
+		otherwise = otherwise || !making;
+	}
+	if (made && !otherwise)
+		tame_warning(v->offset,
+			     "events of rendezvous '%s' are never waited for or cancelled",
+			     v->name);
+}
+
+/* An event that a function gets and does not name is triggered by nobody. */
+static void check_event(struct function *f, const struct variable *v)
+{
+	for (size_t i = 0; i < f->reference_count; i++)
+		if (f->references[i].variable == v)
+			return;
+	tame_warning(v->offset, "event '%s' is never triggered or passed on", v->name);
+}
+
+static void warn(struct function *f)
+{
+	for (size_t i = 0; i < f->parameter_count; i++)
+		if (tame_is_event(f->variables[i]->type) && f->variables[i]->name[0] != '\0')
+			check_event(f, f->variables[i]);
+	for (size_t i = f->parameter_count; i < f->variable_count; i++)
+		if (f->variables[i]->rendezvous)
+			check_rendezvous(f, f->variables[i]);
+	for (size_t i = 0; i < f->address_count; i++) {
+		struct address *a = &f->addresses[i];
+		bool with_event = false;
+
+		for (size_t k = 0; k < f->mkevent_count; k++)
+			with_event = with_event || holds(a->call, f->mkevents[k]->offset);
+		if (with_event && !a->variable->slot)
+			tame_warning(a->offset,
+				     "'%s' goes out of scope before the wait at the end "
+				     "of the twait block",
+				     a->variable->name);
+	}
+	for (size_t i = 0; i < conditional_count; i++)
+		if (holds(f->body, conditionals[i]) &&
+		    strcmp(tame_place(conditionals[i]).file, options.in) == 0)
+			tame_warning(conditionals[i], "of '#if' in a function that waits only the "
+						      "active branch is translated");
+}
+
+void tame_check(struct function *f)
+{
+	for (size_t i = 0; i < f->fork_count; i++)
+		tame_check_fork(f->forks[i]);
+	if (f->kind == 0)
+		return;
+	for (size_t i = 0; i < f->variable_count; i++)
+		f->variables[i]->rendezvous = tame_holds_rendezvous(f->variables[i]->type);
+	for (size_t i = 0; i < f->mkevent_count; i++)
+		check_mkevent(f, f->mkevents[i]);
+	for (size_t i = 0; i < f->wait_count; i++)
+		check_wait(f, f->waits[i]);
+	for (size_t i = 0; i < f->alloca_count && !f->threaded && f->wait_count > 0; i++)
+		tame_error(f->allocas[i], "memory of 'alloca' does not live across a wait");
+	check_parameters(f);
+	check_jumps(f);
+	check_refusal(f);
+	warn(f);
+}

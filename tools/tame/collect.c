@@ -1,0 +1,130 @@
+/* collect.c - finds the tamed and threaded functions of the source. */
+#include <string.h>
+
+#include "tool.h"
+
+struct function **functions;
+size_t function_count;
+struct range *tame_macros;
+size_t tame_macro_count;
+
+static int look_for_mark(CXCursor child, CXCursor parent, void *arg)
+{
+	int *mark = arg;
+	const char *name;
+
+	(void)parent;
+	if (child.kind != CXCursor_AnnotateAttr)
+		return CXVisit_Continue;
+	name = tame_name(child);
+	if (strcmp(name, "weft_tamed") == 0)
+		*mark = 't';
+	else if (strcmp(name, "weft_threaded") == 0)
+		*mark = 'h';
+	return CXVisit_Continue;
+}
+
+int tame_mark_of(CXCursor function)
+{
+	int mark = 0;
+
+	clang.visitChildren(function, look_for_mark, &mark);
+	return mark;
+}
+
+static int find_body(CXCursor child, CXCursor parent, void *arg)
+{
+	CXCursor *body = arg;
+
+	(void)parent;
+	if (child.kind == CXCursor_CompoundStmt)
+		*body = child;
+	return CXVisit_Continue;
+}
+
+/* Attributes may stand in front of what clang takes for the beginning. */
+static size_t begin_of(size_t offset)
+{
+	size_t token = tame_token_at(offset);
+
+	while (token > 0 && !tokens[token].directive && !tame_is(token - 1, ";") &&
+	       !tame_is(token - 1, "}"))
+		token--;
+	return tokens[token].offset;
+}
+
+static void add_parameters(struct function *f)
+{
+	int count = clang.Cursor_getNumArguments(f->cursor);
+
+	for (int i = 0; i < count; i++) {
+		struct variable *v = tame_alloc(sizeof *v);
+
+		v->cursor = clang.Cursor_getArgument(f->cursor, (unsigned)i);
+		v->name = tame_name(v->cursor);
+		v->type = clang.getCursorType(v->cursor);
+		v->offset = tame_offset(v->cursor);
+		v->scope = f->scope;
+		v->kept = !f->threaded;
+		*ADD(f->variables, f->variable_count) = v;
+	}
+	f->parameter_count = f->variable_count;
+}
+
+static void add_function(CXCursor cursor, CXCursor body, int mark)
+{
+	struct function *f = tame_alloc(sizeof *f);
+	struct range extent = tame_extent(cursor);
+
+	f->cursor = cursor;
+	f->name = tame_name(cursor);
+	f->kind = mark;
+	f->threaded = mark == 'h';
+	f->offset = tame_offset(cursor);
+	f->body = tame_extent(body);
+	f->range = (struct range){ begin_of(extent.begin), f->body.end };
+	f->result = clang.getResultType(clang.getCursorType(cursor));
+	f->scope = tame_alloc(sizeof *f->scope);
+	f->scope->range = f->body;
+	add_parameters(f);
+	tame_walk(f, body);
+	if (mark != 0 || f->fork_count > 0)
+		*ADD(functions, function_count) = f;
+}
+
+static int look_at(CXCursor child, CXCursor parent, void *arg)
+{
+	CXCursor body = { .kind = 0 };
+	size_t offset;
+
+	(void)parent, (void)arg;
+	if (!tame_in_source(clang.getCursorLocation(child), &offset))
+		return CXVisit_Continue;
+	if (child.kind == CXCursor_VarDecl)
+		tame_check_place(child);
+	if (child.kind != CXCursor_FunctionDecl || !clang.isCursorDefinition(child))
+		return CXVisit_Continue;
+	clang.visitChildren(child, find_body, &body);
+	if (body.kind == CXCursor_CompoundStmt)
+		add_function(child, body, tame_mark_of(child));
+	return CXVisit_Continue;
+}
+
+static int look_at_macro(CXCursor child, CXCursor parent, void *arg)
+{
+	struct range r;
+
+	(void)parent, (void)arg;
+	if (child.kind != CXCursor_MacroExpansion)
+		return CXVisit_Continue;
+	r = tame_extent(child);
+	if (r.begin != SIZE_MAX && r.end != SIZE_MAX)
+		*ADD(tame_macros, tame_macro_count) = r;
+	return CXVisit_Continue;
+}
+
+void tame_collect(void)
+{
+	clang.visitChildren(clang.getTranslationUnitCursor(unit), look_at_macro, NULL);
+	clang.visitChildren(clang.getTranslationUnitCursor(unit), look_at, NULL);
+}

@@ -1,0 +1,89 @@
+/* output.c - writes the result, whole or not at all, and what it depends on. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+/* Nothing stale is left to be compiled. */
+void tame_remove_output(void)
+{
+	if (options.out != NULL)
+		unlink(options.out);
+}
+
+static bool replace(const char *path, const struct text *t)
+{
+	char *temporary = tame_format("%s.tmp%ld", path, (long)getpid());
+	FILE *file = fopen(temporary, "wb");
+	bool fine;
+
+	if (file == NULL) {
+		fprintf(stderr, "weft-tame: %s: %s\n", temporary, strerror(errno));
+		return false;
+	}
+	fine = fwrite(t->at, 1, t->size, file) == t->size;
+	fine = fclose(file) == 0 && fine;
+	fine = fine && rename(temporary, path) == 0;
+	if (!fine) {
+		fprintf(stderr, "weft-tame: %s: %s\n", path, strerror(errno));
+		unlink(temporary);
+	}
+	return fine;
+}
+
+/* As make reads it. */
+static void put_path(struct text *t, const char *path)
+{
+	for (; *path != '\0'; path++) {
+		if (*path == ' ' || *path == '#')
+			tame_put(t, "\\");
+		if (*path == '$')
+			tame_put(t, "$");
+		tame_add(t, path, 1);
+	}
+}
+
+static void put_inclusion(CXFile file, CXSourceLocation *stack, unsigned depth, void *arg)
+{
+	struct text *t = arg;
+
+	(void)stack;
+	if (depth == 0)
+		return;
+	tame_put(t, " \\\n  ");
+	put_path(t, tame_string(clang.getFileName(file)));
+}
+
+static bool write_dependencies(void)
+{
+	struct text t = { 0 };
+
+	put_path(&t, options.deptarget);
+	tame_put(&t, ": ");
+	put_path(&t, options.in);
+	for (size_t i = 0; i < source.template_count; i++) {
+		tame_put(&t, " \\\n  ");
+		put_path(&t, source.templates[i]);
+	}
+	clang.getInclusions(unit, put_inclusion, &t);
+	tame_put(&t, "\n");
+	return replace(options.depfile, &t);
+}
+
+bool tame_write(void)
+{
+	struct text out = { 0 };
+
+	tame_sort_edits();
+	tame_put(&out, "#define WEFT_TAME_TRANSLATED 1\n#line 1 ");
+	tame_put_string(&out, options.in, strlen(options.in));
+	tame_put(&out, "\n");
+	tame_render(&out, 0, source.size);
+	if (tame_errors > 0)
+		return false;
+	if (options.depend && !write_dependencies())
+		return false;
+	return replace(options.out, &out);
+}

@@ -1,0 +1,139 @@
+/* place.c - decides which variables live in the closure, and where there.
+ *
+ * In a tamed function these are all that are in scope at a wait behind their declaration: what a
+ * wait may come between. Anywhere in their scope, if there are labels to jump back to. A twait
+ * block waits at its closing brace, so what is declared in it lives there too. In a threaded
+ * function the stack keeps variables; only what the runtime has to know lives in its closure.
+ */
+#include <string.h>
+
+#include "tool.h"
+
+static bool lives_across(const struct function *f, const struct variable *v)
+{
+	for (size_t i = 0; i < f->wait_count; i++) {
+		size_t at = f->waits[i]->position;
+
+		if (at < v->scope->range.begin || at > v->scope->range.end)
+			continue;
+		if (at > v->offset || f->label_count > 0)
+			return true;
+	}
+	return false;
+}
+
+static bool must_keep(const struct function *f, const struct variable *v)
+{
+	if (v->is_static)
+		return false;
+	if (v->rendezvous)
+		return true;
+	if (f->threaded)
+		return v->slot && v->scope->wait != NULL;
+	return v->slot || lives_across(f, v);
+}
+
+static bool taken(const struct function *f, const char *name, size_t before)
+{
+	for (size_t i = 0; i < before; i++)
+		if (f->variables[i]->member != NULL && strcmp(f->variables[i]->member, name) == 0)
+			return true;
+	return strncmp(name, "tame_", 5) == 0;
+}
+
+static void name_member(struct function *f, size_t i)
+{
+	struct variable *v = f->variables[i];
+	const char *name = v->name;
+
+	for (unsigned n = 2; taken(f, name, i); n++)
+		name = tame_format("%s__%u", v->name + (strncmp(name, "tame_", 5) == 0 ? 5 : 0), n);
+	v->member = name;
+}
+
+/* Slots whose scope can end while their event is out, and rendezvous, share no memory. */
+static bool stands_alone(const struct variable *v)
+{
+	const struct scope *s = v->scope;
+
+	return v->rendezvous || v->rendezvous_slot ||
+	       (v->slot && s->wait != NULL && s->range.begin != s->wait->body.begin);
+}
+
+/* As clang writes the declaration: with attributes, wherever they came from. */
+static bool is_declared(const struct variable *v, const char *attribute)
+{
+	return strstr(tame_string(clang.getCursorPrettyPrinted(v->cursor, NULL)), attribute) !=
+	       NULL;
+}
+
+static const char *reason_not_to_keep(const struct variable *v)
+{
+	CXType type = tame_canonical(v->type), element = type;
+
+	while (tame_is_array(element) && element.kind != CXType_VariableArray)
+		element = tame_canonical(clang.getArrayElementType(element));
+	if (v->unkeepable != NULL)
+		return v->unkeepable;
+	if (v->in_expression)
+		return "belongs to a statement expression";
+	if (element.kind == CXType_VariableArray)
+		return "its size is not constant";
+	if (is_declared(v, "((cleanup("))
+		return "has a cleanup function";
+	if (is_declared(v, "_Alignas(") || is_declared(v, "((aligned(") ||
+	    clang.Type_getAlignOf(type) > 16)
+		return "is aligned in a way of its own";
+	if (is_declared(v, "asm("))
+		return "is bound to a register";
+	return NULL;
+}
+
+static void check_kept(const struct variable *v)
+{
+	const char *reason = reason_not_to_keep(v);
+
+	if (reason != NULL)
+		tame_error(v->offset, "variable '%s' lives across a wait, but %s", v->name, reason);
+	else if (v->rendezvous && v->has_initializer)
+		tame_error(v->offset, "variable '%s' holds a rendezvous and cannot be initialized",
+			   v->name);
+}
+
+static void number_waits(struct function *f)
+{
+	for (size_t i = 0; i < f->wait_count; i++)
+		f->waits[i]->state = (unsigned)i + 1;
+	f->state_count = (unsigned)f->wait_count;
+}
+
+void tame_place_variables(struct function *f)
+{
+	if (f->kind == 0)
+		return;
+	for (size_t i = f->parameter_count; i < f->variable_count; i++)
+		f->variables[i]->kept = must_keep(f, f->variables[i]);
+	for (size_t i = 0; i < f->group_count; i++) {
+		struct group *g = f->groups[i];
+		bool kept = false;
+
+		for (size_t k = 0; k < g->variable_count; k++)
+			kept = kept || g->variables[k]->kept;
+		for (size_t k = 0; k < g->variable_count; k++)
+			g->variables[k]->kept = kept;
+		g->kept = kept;
+	}
+	for (size_t i = 0; i < f->variable_count; i++) {
+		struct variable *v = f->variables[i];
+
+		if (!v->kept)
+			continue;
+		if (v->group != NULL)
+			check_kept(v);
+		v->alone = v->group == NULL || stands_alone(v);
+		name_member(f, i);
+		if (v->rendezvous)
+			v->number = ++f->rendezvous_count;
+	}
+	number_waits(f);
+}
