@@ -92,7 +92,7 @@ static const struct bench_plan plan = {
 		     { "steals", "per round", BENCH_LOWER },
 		     { "steal cost", "cycles", BENCH_LOWER } },
 	.metric_count = 4,
-	.repeats = 3,
+	.repeats = 9,
 };
 
 int bench_unbalanced(void)
