@@ -266,15 +266,15 @@ TEST(closing_ends_the_watches)
 		else
 			CHECK_EQ(DO(close, fd[0]), 0);
 		CHECK_EQ(weft_off_fd(fd[0], WEFT_READ), -ENOENT);
-		/* The color has been quiet when an event posted now has run. The kernel lets go
-		 * of the file a moment later, if it was polled. */
+		/* The color has been quiet when an event posted now has run. One who closes with
+		 * something unread, what was sent here too, resets who is just sending. */
 		for (int64_t n = 1; n > 0;) {
 			struct call *c = call_new();
 
 			c->op.event.color = 3;
 			CHECK_EQ(weft_op_send(&c->op, fd[1], "x", 1, 0), 0);
 			n = WAIT(c);
-			CHECK(n == -EPIPE || n == 1);
+			CHECK(n == -EPIPE || (i & 3 && n == -ECONNRESET) || (i & 2 && n == 1));
 		}
 		int calls = w.calls;
 		CHECK_EQ(DO(close, fd[1]), 0);
