@@ -7,7 +7,7 @@ ARGS ?=
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 export SETUP
 
-.PHONY: all help configure check demo bench fuzz format install clean
+.PHONY: all help configure check demo bench papers fuzz format install clean
 
 # Runs a command that says much: all of it goes to a log, which is shown if it fails.
 quietly = @mkdir -p build/logs; $(2) >build/logs/$(1).log 2>&1 || { cat build/logs/$(1).log; exit 1; }
@@ -24,8 +24,12 @@ help:
 	@echo "                 (ARGS='asan tsan' for some, ARGS=--full for long stress tests)"
 	@echo "make demo        the web server, apps/httpd, on loopback (ARGS=--once: one pass,"
 	@echo "                 ARGS='--root DIRECTORY' for files of yours)"
-	@echo "make bench       the benchmarks (ARGS='NAME... --json --seconds N')"
-	@echo "make fuzz        random tests with fresh seeds (ARGS=SECONDS)"
+	@echo "make bench       the benchmarks, and a page of them, build/bench/index.html"
+	@echo "                 (ARGS='NAME... --json --seconds N')"
+	@echo "make papers      the experiments of the five papers, in an hour at most: see"
+	@echo "                 build/papers/index.html (ONLY=mely-4,ac-10 for some, ARGS=--plan)"
+	@echo "make fuzz        every fuzzer, then random tests with fresh seeds, 20 s each"
+	@echo "                 (ARGS='SECONDS NAME...': ARGS=600 for 10 minutes each)"
 	@echo "make format      lays out all C files as .clang-format says"
 	@echo "make install     to PREFIX=/usr/local, below DESTDIR"
 	@echo "make clean       removes build/"
@@ -45,12 +49,15 @@ demo: configure
 	$(call build,weft-httpd)
 	@exec $(BUILD)/apps/httpd/weft-httpd $(ARGS)
 
-bench:
-	@tools/setup bench
+bench papers:
+	@tools/setup $@
 	@$(MAKE) --no-print-directory configure
 	@echo "building the benchmarks in $(BUILD)"
 	$(call build,weft-bench)
-	@exec $(BUILD)/bench/weft-bench $(or $(ARGS),all)
+	@exec tools/papers/papers $@ --bench $(BUILD)/bench/weft-bench --out build/$@ $(how_$@)
+
+how_bench = -- $(or $(ARGS),all)
+how_papers = $(if $(ONLY),--only '$(ONLY)') $(ARGS)
 
 fuzz: configure
 	@tools/fuzz $(BUILD) $(ARGS)
@@ -59,8 +66,8 @@ format:
 	@tests/checks/format --fix
 
 install: configure
-	@echo "building the library in $(BUILD)"
-	$(call build,weft_static weft_shared weft-tame weft_man)
+	@echo "building what is installed in $(BUILD)"
+	$(call build,weft_static weft_shared weft-tame weft-httpd weft_man)
 	@DESTDIR='$(DESTDIR)' cmake --install $(BUILD)
 
 clean:

@@ -103,6 +103,8 @@ static int async_copies(long rounds)
 
 enum { CALL, CALL_POINTER, CALL_ADDING, ASYNC, ASYNC_ADDING, ASYNC_COPY, CASES };
 
+enum { CXX_CALL, CXX_FUNCTION, CXX_EMPTY, CXX_ADDING, CXX_CASES };
+
 static const struct cycles_case cases[CASES] = {
 	[CALL] = { "call, empty", "C", calls, ROUNDS, 1 },
 	[CALL_POINTER] = { "call by pointer, empty", "C", calls_by_pointer, ROUNDS, 1 },
@@ -135,15 +137,17 @@ static void derive(const struct bench_row *async, const struct bench_row *call, 
 
 int bench_async_call(void)
 {
-	struct bench_row *rows[CASES], *blocks[BLOCK_CASES], *cxx[2];
+	struct bench_row *rows[CASES], *blocks[BLOCK_CASES], *cxx[CXX_CASES];
 
 	bench_begin(&plan);
 	for (int i = 0; i < CASES; i++)
 		rows[i] = cycles_add(&cases[i]);
 	for (int i = BLOCK_EMPTY; i <= BLOCK_OWN; i++)
 		blocks[i] = async_block_add(i);
-	cxx[0] = cxx_add("weft_async { }", "empty");
-	cxx[1] = cxx_add("weft_async { x += i; y ^= x; }", "adding");
+	cxx[CXX_CALL] = cxx_add("call, empty", "C++", "call");
+	cxx[CXX_FUNCTION] = cxx_add("weft_async_call, empty", "weft, C++", "function");
+	cxx[CXX_EMPTY] = cxx_add("weft_async { }", "weft, C++", "empty");
+	cxx[CXX_ADDING] = cxx_add("weft_async { x += i; y ^= x; }", "weft, C++", "adding");
 	cycles_add_paper("call, empty", "C", 8);
 	cycles_add_paper("async, empty", "AC, compiler", 10);
 	cycles_add_paper("async, empty", "AC, macros, lazy", 44);
@@ -151,11 +155,12 @@ int bench_async_call(void)
 	bench_run();
 	derive(rows[ASYNC], rows[CALL], "at most 15");
 	derive(blocks[BLOCK_EMPTY], rows[CALL], "at most 15");
-	derive(cxx[0], rows[CALL], "at most 15");
+	derive(cxx[CXX_FUNCTION], cxx[CXX_CALL], "at most 15");
+	derive(cxx[CXX_EMPTY], cxx[CXX_CALL], "at most 15");
 	derive(rows[ASYNC_ADDING], rows[CALL_ADDING], "");
 	derive(rows[ASYNC_COPY], rows[CALL_ADDING], "");
 	derive(blocks[BLOCK_ADDING], rows[CALL_ADDING], "");
 	derive(blocks[BLOCK_OWN], rows[CALL_ADDING], "");
-	derive(cxx[1], rows[CALL_ADDING], "");
+	derive(cxx[CXX_ADDING], rows[CALL_ADDING], "");
 	return bench_end();
 }

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 #define BENCH_METRICS 6
@@ -22,6 +23,8 @@
 /* What the user asked for. */
 struct bench_options {
 	bool json;
+	bool cases;     /* name what would be measured, and measure nothing */
+	FILE *save;     /* gets the JSON lines too; or NULL */
 	double seconds; /* 0: each benchmark's own choice */
 	int repeats;    /* 0: each benchmark's own choice */
 };
@@ -58,10 +61,18 @@ struct bench_row *bench_add(const char *label, const char *who, bench_measure *f
 void bench_add_missing(const char *label, const char *who, const char *why);
 /* Figures that others published; NAN where they gave none. */
 void bench_add_paper(const char *label, const char *who, const double *values);
+/* Several of them; the last has no label. */
+struct bench_paper {
+	const char *label, *who;
+	double values[BENCH_METRICS];
+};
+void bench_add_papers(const struct bench_paper *figures);
 /* Measures all rows. */
 void bench_run(void);
 /* The median, or NAN if it was not measured. */
 double bench_value(const struct bench_row *row, int metric);
+/* Gives a row a figure that is computed from those of others. NULL: there is no such row. */
+void bench_set(struct bench_row *row, int metric, double value);
 /* A figure computed from others, with what it should be. */
 void bench_derive(const char *label, double value, const char *unit, enum bench_better better,
 		  const char *aim);
@@ -134,8 +145,10 @@ static inline void bench_work(uint64_t cycles)
 double bench_cpu_ns(int pid);
 /* Times a whole process gave up the CPU by itself; -1 if it is gone. */
 double bench_switches(int pid);
-/* Bytes of memory that a process has resident; -1 if it is gone. */
+/* Bytes of memory that a process has resident, and that it has addresses for; -1 if it is
+ * gone. */
 double bench_resident(int pid);
+double bench_mapped(int pid);
 /* Keeps the caller, and what it starts from now on, on one CPU (the nth of those
  * that it may use). Returns 0, or -EINVAL if there is no such CPU. */
 int bench_pin(int nth);
@@ -215,6 +228,10 @@ int bench_finish(void);
 int bench_random_read(void);
 int bench_quote_server(void);
 int bench_httpd(void);
+int bench_web_steal(void);
+int bench_web_pauses(void);
+int bench_web_copies(void);
+int bench_sealed_files(void);
 int bench_tame_call(void);
 int bench_tame_wait(void);
 int bench_tame_memory(void);

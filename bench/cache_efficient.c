@@ -139,16 +139,13 @@ static int measure(const void *setting, double *values)
 	return 0;
 }
 
-static void paper(void)
-{
-	static const double smp[] = { 1156, NAN, NAN }, smp_ws[] = { 1497, NAN, NAN },
-			    base[] = { 1426, NAN, NAN }, locality[] = { 1869, NAN, NAN };
-
-	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
-	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
-	bench_add_paper("8 cores, stealing base", "Mely", base);
-	bench_add_paper("8 cores, stealing locality", "Mely", locality);
-}
+static const struct bench_paper paper[] = {
+	{ "8 cores, stealing off", "Libasync-smp", { 1156, NAN, NAN } },
+	{ "8 cores, stealing", "Libasync-smp", { 1497, NAN, NAN } },
+	{ "8 cores, stealing base", "Mely", { 1426, NAN, NAN } },
+	{ "8 cores, stealing locality", "Mely", { 1869, NAN, NAN } },
+	{ 0 },
+};
 
 static const struct bench_plan plan = {
 	.name = "cache-efficient",

@@ -1,4 +1,6 @@
-/* client.h - load for echo servers: many connections, one message under way on each. */
+/* client.h - load for servers: many connections, one request under way on each. Echo servers
+ * are sent messages, web servers are asked for files.
+ */
 #ifndef BENCH_CLIENT_H
 #define BENCH_CLIENT_H
 
@@ -10,24 +12,46 @@
  * pauses again when it was answered. */
 #define CLIENT_PAUSE_S 1.0
 
+/* Clients of web servers come at such a rate. */
+#define CLIENT_CONNECTS_PER_S 16e3
+
+/* A request for a file, and the size of the file. */
+struct client_question {
+	char text[120];
+	int size, body;
+};
+
 struct client_load {
 	int connections;
-	int slow; /* of them */
+	int slow; /* of them; echo servers only */
 	double warm_s, seconds;
+
+	/* For web servers: gives the next request, at random; NULL: messages are echoed. */
+	const struct client_question *(*choose)(uint64_t *random);
+	int per_connection;                    /* requests, then a new one is made; 0: no end */
+	double pause_s;                        /* between requests of a connection */
+	int ports[ECHO_LOOPS_MAX], port_count; /* of the servers */
 };
 
 struct client_result {
 	double requests_per_s;
 	double p50_us, p99_us;
 	double slow_p99_us; /* from the second half to its echo; NAN: there was none */
-	double cpu_us;      /* of the server, a request */
+	double cpu_us;      /* of the server, a request; by client_run only */
+	double bytes_per_s; /* of bodies */
+	double failed;      /* part of the requests that had no good answer */
 };
 
 /* Makes a connection to a port of the loopback; it is closed by a reset, as thousands of
  * ports must not wait for their end. Returns the descriptor or -Exxx. */
 int client_connect(int port);
 
-/* Loads the server for a while, from the calling thread. Returns 0 or -Exxx. */
+/* Loads web servers for load->warm_s, which does not count. Then client_go loads them for
+ * load->seconds and tells what it saw. Both return 0 or -Exxx. */
+int client_begin(const struct client_load *load);
+int client_go(struct client_result *result);
+
+/* Loads an echo server for a while, from the calling thread. Returns 0 or -Exxx. */
 int client_run(const struct server *server, const struct client_load *load,
 	       struct client_result *result);
 

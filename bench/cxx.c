@@ -12,11 +12,10 @@ static int measure(const void *what, double *values)
 	return program_run("cxx", values, words);
 }
 
-struct bench_row *cxx_add(const char *label, const char *what)
+struct bench_row *cxx_add(const char *label, const char *who, const char *what)
 {
 	if (program_built("cxx"))
-		return bench_add(label, "weft, C++", measure, what);
-	bench_add_missing(label, "weft, C++",
-			  "no C++ compiler was found when weft-bench was built");
+		return bench_add(label, who, measure, what);
+	bench_add_missing(label, who, "no C++ compiler was found when weft-bench was built");
 	return NULL;
 }

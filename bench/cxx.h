@@ -7,6 +7,6 @@
 
 /* Adds a row for a case of peers/cxx.cc, or says that it was not built. Its columns are those
  * of cycles.h. `what` must stay until bench_end. */
-struct bench_row *cxx_add(const char *label, const char *what);
+struct bench_row *cxx_add(const char *label, const char *who, const char *what);
 
 #endif

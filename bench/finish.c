@@ -133,8 +133,8 @@ int bench_finish(void)
 		rows[i] = cycles_add(&cases[i]);
 	for (int i = BLOCK_FINISH; i <= BLOCK_FINISH_YIELD; i++)
 		blocks[i] = async_block_add(i);
-	cxx_add("weft_finish { weft_async { } }", "finish-async");
-	cxx_add("weft_finish { weft_async { yield } }", "finish-yield");
+	cxx_add("weft_finish { weft_async { } }", "weft, C++", "finish-async");
+	cxx_add("weft_finish { weft_async { yield } }", "weft, C++", "finish-yield");
 	thread_case_add(&threads, offsetof(struct thread_peer, spawn), peers);
 	cycles_add_paper(cases[YIELD].label, "AC, compiler", 245);
 	cycles_add_paper(cases[YIELD].label, "AC, macros, lazy", 269);

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <libgen.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #define CONNECTIONS 20000
 #define ACTIVE 100
+#define CLIENTS 1200 /* of the paper, who all ask */
 #define HELLO "hello\n"
 #define QUESTION "GET cat\n"
 #define ANSWER "= a small animal\n"
@@ -23,7 +25,7 @@ static const char *const backends[] = { "uring", "epoll" };
 
 struct style_case {
 	const char *style, *io;
-	int connections;
+	int connections, active;
 };
 
 /* The examples are built beside this program. */
@@ -121,7 +123,7 @@ static int set_the_key(int port)
 static long load(const int *fds, int count, double seconds)
 {
 	uint64_t end = bench_now() + (uint64_t)(seconds * 1e9);
-	struct epoll_event ev[ACTIVE];
+	struct epoll_event ev[CLIENTS];
 	int epoll = epoll_create1(EPOLL_CLOEXEC), err = 0;
 	long answers = 0;
 
@@ -132,7 +134,7 @@ static long load(const int *fds, int count, double seconds)
 		err = ask(fds[i]);
 	}
 	while (err == 0 && bench_now() < end) {
-		int n = epoll_wait(epoll, ev, ACTIVE, 100);
+		int n = epoll_wait(epoll, ev, BENCH_COUNT(ev), 100);
 
 		for (int i = 0; i < n && err == 0; i++, answers++) {
 			err = expect(ev[i].data.fd, ANSWER);
@@ -163,13 +165,15 @@ static int measure(const void *arg, double *values)
 	err = connect_all(server.port, fds, c->connections);
 	values[0] = (bench_resident(server.pid) - before) / c->connections / 1e3;
 	if (err == 0)
-		err = (int)load(fds, ACTIVE, 0.3);
+		err = (int)load(fds, c->active, 0.3);
 	if (err >= 0) {
 		cpu = bench_cpu_ns(server.pid);
-		answers = load(fds, ACTIVE, seconds);
+		answers = load(fds, c->active, seconds);
 		cpu = bench_cpu_ns(server.pid) - cpu;
 		values[1] = (double)answers / seconds / 1e3;
 		values[2] = cpu / (double)answers / 1e3;
+		values[3] = bench_resident(server.pid) / 1e6;
+		values[4] = bench_mapped(server.pid) / 1e6;
 		err = answers < 0 ? (int)answers : 0;
 	}
 	return server_stop(&server, err);
@@ -178,36 +182,60 @@ static int measure(const void *arg, double *values)
 static const struct bench_plan plan = {
 	.name = "four-styles",
 	.work = "the key server of examples/four-styles: 100 connections ask for a key as fast as\n"
-		"they are answered, beside up to 20,000 that are idle; memory is that of an idle "
-		"one",
+		"they are answered, beside up to 20,000 that are idle, or 1,200 ask, as in Tame's\n"
+		"figure 7; memory is that of a connection",
 	.metrics = { { "memory", "KB/conn", BENCH_LOWER },
 		     { "throughput", "Kreq/s", BENCH_HIGHER },
-		     { "server CPU", "us/request", BENCH_LOWER } },
-	.metric_count = 3,
+		     { "server CPU", "us/request", BENCH_LOWER },
+		     { "resident", "MB", BENCH_LOWER },
+		     { "virtual", "MB", BENCH_LOWER } },
+	.metric_count = 5,
 	.repeats = 3,
 };
 
+static void add(const char *label, struct style_case *c)
+{
+	char path[600];
+
+	program_path(c->style, path, sizeof path);
+	if (access(path, X_OK) == 0)
+		server_add_weft(label, c->io, measure, c);
+	else
+		bench_add_missing(label, "weft", "the example was not built");
+}
+
+/* A web server, and connections a second: a client connects for each of its requests. */
+static void add_paper(void)
+{
+	static const double capriccio[] = { 6560. / CLIENTS, 28.318, NAN, 6.560, 49.517 };
+	static const double tame[] = { 2156. / CLIENTS, 28.457, NAN, 2.156, 10.740 };
+
+	bench_add_paper("Knot, 1200 clients", "Capriccio", capriccio);
+	bench_add_paper("Knot, 1200 clients", "Tame", tame);
+}
+
 int bench_four_styles(void)
 {
-	static struct style_case cases[BENCH_COUNT(styles)][BENCH_COUNT(backends)];
+	static struct style_case idle[BENCH_COUNT(styles)][BENCH_COUNT(backends)];
+	static struct style_case paper[BENCH_COUNT(styles)];
 	long files = bench_raise_files() - 64;
-	char path[600], label[64];
+	int connections = files < CONNECTIONS ? (int)files : CONNECTIONS;
+	char label[64];
 
 	bench_begin(&plan);
 	for (int s = 0; s < BENCH_COUNT(styles); s++)
 		for (int b = 0; b < BENCH_COUNT(backends); b++) {
-			struct style_case *c = &cases[s][b];
-
-			*c = (struct style_case){ styles[s], backends[b], CONNECTIONS };
-			if (files < CONNECTIONS)
-				c->connections = (int)files;
-			snprintf(label, sizeof label, "%s, %s", c->style, c->io);
-			program_path(c->style, path, sizeof path);
-			if (access(path, X_OK) == 0)
-				server_add_weft(label, c->io, measure, c);
-			else
-				bench_add_missing(label, "weft", "the example was not built");
+			idle[s][b] =
+				(struct style_case){ styles[s], backends[b], connections, ACTIVE };
+			snprintf(label, sizeof label, "%s, %s", styles[s], backends[b]);
+			add(label, &idle[s][b]);
 		}
+	for (int s = 0; s < BENCH_COUNT(styles); s++) {
+		paper[s] = (struct style_case){ styles[s], "epoll", CLIENTS, CLIENTS };
+		snprintf(label, sizeof label, "%s, %d clients", styles[s], CLIENTS);
+		add(label, &paper[s]);
+	}
+	add_paper();
 	bench_run();
 	return bench_end();
 }

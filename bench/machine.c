@@ -91,9 +91,10 @@ double bench_switches(int pid)
 	return sum;
 }
 
-double bench_resident(int pid)
+/* A number of /proc/PID/statm: pages that are mapped, pages that are resident. */
+static double memory_of(int pid, bool resident)
 {
-	long pages = -1;
+	long mapped, pages = -1;
 	char path[64];
 	FILE *f;
 
@@ -101,10 +102,20 @@ double bench_resident(int pid)
 	f = fopen(path, "re");
 	if (f == NULL)
 		return -1;
-	if (fscanf(f, "%*s %ld", &pages) != 1)
-		pages = -1;
+	if (fscanf(f, "%ld %ld", &mapped, &pages) != 2)
+		pages = mapped = -1;
 	fclose(f);
-	return pages < 0 ? -1 : (double)pages * (double)sysconf(_SC_PAGESIZE);
+	return pages < 0 ? -1 : (double)(resident ? pages : mapped) * (double)sysconf(_SC_PAGESIZE);
+}
+
+double bench_resident(int pid)
+{
+	return memory_of(pid, true);
+}
+
+double bench_mapped(int pid)
+{
+	return memory_of(pid, false);
 }
 
 /* Clock ticks that all CPUs together were busy, and that they had, since boot. */

@@ -58,7 +58,15 @@ static const struct {
 	  "random reads, many under way at a time (AC, figure 11)" },
 	{ "quote-server", bench_quote_server, true,
 	  "a message a second to each of 20,000 clients (AC, figure 12)" },
+	{ "sealed-files", bench_sealed_files, true,
+	  "an encrypted file server on 1 and 2 workers (libasync-mp, figure 5-5)" },
 	{ "httpd", bench_httpd, true, "the web server beside others, asked by wrk" },
+	{ "web-steal", bench_web_steal, true,
+	  "the web server with and without stealing (Mely, figure 7)" },
+	{ "web-pauses", bench_web_pauses, true,
+	  "web servers whose clients pause between requests (Capriccio, figure 9)" },
+	{ "web-copies", bench_web_copies, true,
+	  "speed-up of the web server, and of copies of it (libasync-mp, figures 5-2 to 5-4)" },
 	{ "tame-call", bench_tame_call, false,
 	  "the cost of a tamed call that does not wait (Tame, figure 8)" },
 	{ "tame-wait", bench_tame_wait, false,
@@ -69,7 +77,7 @@ static const struct {
 };
 
 static const char usage[] =
-	"usage: weft-bench NAME... [--json] [--seconds N] [--repeats N]\n"
+	"usage: weft-bench NAME... [--json] [--save FILE] [--cases] [--seconds N] [--repeats N]\n"
 	"       weft-bench --list\n"
 	"\n"
 	"Runs benchmarks of Weft and of its peers, interleaved, and prints medians.\n"
@@ -77,6 +85,8 @@ static const char usage[] =
 	"  NAME           a benchmark of --list, or 'all'\n"
 	"  --list         print the names of the benchmarks and what they measure\n"
 	"  --json         one JSON object a line, for programs\n"
+	"  --save FILE    append the JSON objects to a file, whatever is printed\n"
+	"  --cases        only name the cases and contenders; nothing is measured\n"
 	"  --seconds N    how long each measurement runs, where time bounds it; most have\n"
 	"                 a fixed amount of work, and say so\n"
 	"  --repeats N    measurements of each contender (1 to 100)\n"
@@ -162,6 +172,8 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "list", no_argument, NULL, 'l' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "save", required_argument, NULL, 'a' },
+		{ "cases", no_argument, NULL, 'c' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "repeats", required_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },
@@ -176,6 +188,14 @@ int main(int argc, char **argv)
 			return list();
 		case 'j':
 			bench_options.json = true;
+			break;
+		case 'a':
+			bench_options.save = fopen(optarg, "ae");
+			if (bench_options.save == NULL)
+				return complain("cannot write to", optarg);
+			break;
+		case 'c':
+			bench_options.cases = true;
 			break;
 		case 's':
 			if (!read_number(optarg, 0.01, 3600, &bench_options.seconds))

@@ -132,8 +132,8 @@ int mely_run(const struct mely_test *test, const struct mely_setting *setting,
 	return 0;
 }
 
-int mely_bench(const struct bench_plan *plan, bench_measure *measure, void (*paper)(void),
-	       const char *aim)
+int mely_bench(const struct bench_plan *plan, bench_measure *measure,
+	       const struct bench_paper *paper, const char *aim)
 {
 	static struct mely_setting settings[] = {
 		{ "off", 0 },  { "base", 0 },    { "locality", 0 },
@@ -149,7 +149,7 @@ int mely_bench(const struct bench_plan *plan, bench_measure *measure, void (*pap
 		snprintf(label, sizeof label, "%d cores, stealing %s", cpus, settings[i].steal);
 		rows[i] = bench_add(label, "weft", measure, &settings[i]);
 	}
-	paper();
+	bench_add_papers(paper);
 	bench_run();
 	for (int i = 1; i < BENCH_COUNT(settings); i++) {
 		char wanted[64];

@@ -51,8 +51,8 @@ void mely_event_done(uint64_t cycles);
 void mely_post(weft_event *ev);
 
 /* Adds a row for each setting, runs all, and derives the speed-up over no
- * stealing. `paper` adds the figures of the paper. */
-int mely_bench(const struct bench_plan *plan, bench_measure *measure, void (*paper)(void),
-	       const char *aim);
+ * stealing. `paper` has the figures of the paper. */
+int mely_bench(const struct bench_plan *plan, bench_measure *measure,
+	       const struct bench_paper *paper, const char *aim);
 
 #endif

@@ -98,16 +98,13 @@ static int measure(const void *setting, double *values)
 	return 0;
 }
 
-static void paper(void)
-{
-	static const double smp[] = { 1103, NAN, NAN }, smp_ws[] = { 190, NAN, NAN },
-			    base[] = { 1386, NAN, NAN }, penalty[] = { 2122, NAN, NAN };
-
-	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
-	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
-	bench_add_paper("8 cores, stealing base", "Mely", base);
-	bench_add_paper("8 cores, stealing penalty", "Mely", penalty);
-}
+static const struct bench_paper paper[] = {
+	{ "8 cores, stealing off", "Libasync-smp", { 1103, NAN, NAN } },
+	{ "8 cores, stealing", "Libasync-smp", { 190, NAN, NAN } },
+	{ "8 cores, stealing base", "Mely", { 1386, NAN, NAN } },
+	{ "8 cores, stealing penalty", "Mely", { 2122, NAN, NAN } },
+	{ 0 },
+};
 
 static const struct bench_plan plan = {
 	.name = "penalty",

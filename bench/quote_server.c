@@ -1,9 +1,8 @@
 /* quote_server.c - a stock-quote server: one message a second to each client (AC, figure
  * 12).
  *
- * Weft's is straight-line code: one finish block, and an async body for each client. Server
- * and clients have a CPU each. The clients come evenly over a second, so that the
- * messages do too.
+ * Weft's is apps/quotes, as a program of its own. Server and clients have a CPU each. The
+ * clients come evenly over a second, so that the messages do too.
  */
 #include "client.h"
 #include "histogram.h"
@@ -11,16 +10,16 @@
 #include "threads.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <weft/scope.h>
-#include <weft/weft.h>
+#ifndef WEFT_QUOTES
+#define WEFT_QUOTES "weft-quotes"
+#endif
 
 uint64_t quote_first, quote_interval;
 
@@ -30,48 +29,34 @@ uint64_t quote_first, quote_interval;
 #define CONNECT_NS 3000000000
 #define SETTLE_NS 200000000
 
-/* The server of Weft */
+/* What is measured, and perhaps another one beside it. */
+enum { MEASURED, BESIDE, SERVERS };
 
-static int serve(void *arg)
-{
-	int fd = (int)(intptr_t)arg;
-	char quote[QUOTE_SIZE];
-
-	for (uint64_t due = quote_second(weft_now());; due += quote_interval) {
-		quote_make(quote);
-		if (weft_write_all(fd, quote, sizeof quote) < 0 || weft_sleep_until(due) < 0)
-			break;
-	}
-	return weft_close(fd);
-}
-
-static int app(void *listener)
-{
-	weft_scope clients;
-	int one = 1, err, fd;
-
-	weft_scope_begin(&clients);
-	while ((fd = weft_accept((int)(intptr_t)listener, NULL)) >= 0) {
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-		if (weft_async_call(serve, (void *)(intptr_t)fd) < 0)
-			weft_close(fd);
-	}
-	err = weft_scope_end(&clients);
-	return err < 0 ? err : fd;
-}
+/* The server of Weft: apps/quotes, on one worker */
 
 static void quote_weft(const void *arg)
 {
 	const struct echo_server *s = arg;
-	weft_options opt = { .workers = 1, .io = s->io };
+	char listener[16], interval[24], first[24];
 
-	_exit(-weft_run(app, (void *)(intptr_t)s->listeners[0], &opt));
+	fcntl(s->listeners[0], F_SETFD, 0);
+	snprintf(listener, sizeof listener, "fd:%d", s->listeners[0]);
+	snprintf(interval, sizeof interval, "%llu", (unsigned long long)quote_interval / 1000000);
+	snprintf(first, sizeof first, "%llu", (unsigned long long)quote_first / 1000000);
+	setenv("WEFT_WORKERS", "1", 1);
+	setenv("WEFT_IO", s->io, 1);
+	if (freopen("/dev/null", "w", stdout) == NULL)
+		_exit(errno);
+	execl(WEFT_QUOTES, "weft-quotes", "--listen", listener, "--interval", interval, "--first",
+	      first, NULL);
+	_exit(errno);
 }
 
 /* The clients */
 
 struct client {
 	int fd;
+	int server;       /* which of those that run beside each other */
 	size_t got;       /* bytes of a quote that is not complete */
 	uint64_t last_at; /* when the last quote came */
 };
@@ -79,7 +64,7 @@ struct client {
 static struct {
 	struct client *clients;
 	int epoll;
-	uint64_t quotes;
+	uint64_t quotes[SERVERS]; /* of each server */
 	struct histogram late;
 } t;
 
@@ -96,10 +81,10 @@ static int receive(struct client *c, uint64_t now)
 	for (; c->got >= QUOTE_SIZE; c->got -= QUOTE_SIZE) {
 		uint64_t due = c->last_at + quote_interval;
 
-		if (c->last_at != 0)
+		if (c->last_at != 0 && c->server == MEASURED)
 			histogram_add(&t.late, now > due ? now - due : 0);
 		c->last_at = now;
-		t.quotes++;
+		t.quotes[c->server]++;
 	}
 	return 0;
 }
@@ -124,7 +109,8 @@ static int receive_until(uint64_t end)
 	return 0;
 }
 
-static int connect_all(int port, int count)
+/* In turn to each of the servers. */
+static int connect_all(const struct server *servers, int server_count, int count)
 {
 	uint64_t start = bench_now();
 	int err = 0;
@@ -137,7 +123,8 @@ static int connect_all(int port, int count)
 		struct client *c = &t.clients[i];
 		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
 
-		c->fd = client_connect(port);
+		c->server = i % server_count;
+		c->fd = client_connect(servers[c->server].port);
 		if (c->fd < 0)
 			return c->fd;
 		epoll_ctl(t.epoll, EPOLL_CTL_ADD, c->fd, &ev);
@@ -167,35 +154,49 @@ static const struct contender contenders[CONTENDERS] = {
 struct quote_case {
 	const struct contender *contender;
 	int clients;
-	int rate; /* quotes a second for each */
+	int rate;    /* quotes a second for each */
+	bool beside; /* the epoll server by hand runs beside it, on the same CPU, with as many */
 };
 
-enum { SERVED, LATE, CPU, CPU_MS, MEMORY, METRICS };
+enum { SERVED, LATE, CPU, CPU_MS, MEMORY, COMPARED, METRICS };
 
-static int measure_server(const struct server *server, const struct quote_case *c, double *values)
+static int settle(const struct server *servers, const struct quote_case *c)
 {
-	int err = connect_all(server->port, c->clients);
-	double cpu, seconds;
-	uint64_t start;
+	int count = c->beside ? SERVERS : 1;
+	int err = connect_all(servers, count, c->clients * count);
 
 	if (err == 0)
 		err = receive_until(bench_now() + quote_first + SETTLE_NS);
+	memset(&t.late, 0, sizeof t.late);
+	memset(t.quotes, 0, sizeof t.quotes);
+	return err;
+}
+
+static int measure_servers(const struct server *servers, const struct quote_case *c, double *values)
+{
+	int err = settle(servers, c), count = c->beside ? SERVERS : 1;
+	uint64_t start = bench_now();
+	double cpu[SERVERS], seconds;
+
+	for (int i = 0; i < count && err == 0; i++)
+		cpu[i] = bench_cpu_ns(servers[i].pid);
+	if (err == 0)
+		err = receive_until(start + (uint64_t)(bench_seconds(1) * 1e9));
+	seconds = (double)(bench_now() - start) / 1e9;
+	for (int i = 0; i < count && err == 0; i++) {
+		cpu[i] = bench_cpu_ns(servers[i].pid) - cpu[i];
+		if (t.quotes[i] == 0)
+			err = bench_fail("no quotes came");
+	}
 	if (err < 0)
 		return err;
-	memset(&t.late, 0, sizeof t.late);
-	t.quotes = 0;
-	cpu = bench_cpu_ns(server->pid);
-	start = bench_now();
-	err = receive_until(start + (uint64_t)(bench_seconds(1) * 1e9));
-	if (err < 0 || t.quotes == 0)
-		return err < 0 ? err : bench_fail("no quotes came");
-	seconds = (double)(bench_now() - start) / 1e9;
-	cpu = bench_cpu_ns(server->pid) - cpu;
-	values[SERVED] = (double)t.quotes / seconds / 1e3;
+	values[SERVED] = (double)t.quotes[MEASURED] / seconds / 1e3;
 	values[LATE] = histogram_percentile(&t.late, 0.99) / 1e6;
-	values[CPU] = cpu / (double)t.quotes / 1e3;
-	values[CPU_MS] = cpu / seconds / 1e6;
-	values[MEMORY] = bench_resident(server->pid) / c->clients / 1e3;
+	values[CPU] = cpu[MEASURED] / (double)t.quotes[MEASURED] / 1e3;
+	values[CPU_MS] = cpu[MEASURED] / seconds / 1e6;
+	values[MEMORY] = bench_resident(servers[MEASURED].pid) / c->clients / 1e3;
+	if (c->beside)
+		values[COMPARED] = cpu[BESIDE] / (double)t.quotes[BESIDE] / 1e3 / values[CPU];
 	return 0;
 }
 
@@ -204,57 +205,71 @@ static int measure(const void *arg, double *values)
 	const struct quote_case *c = arg;
 	struct echo_server settings = { .loops = 1, .io = c->contender->io };
 	bool apart = bench_cpus() > 1;
-	struct server server;
-	int err;
+	int pin = apart ? 0 : -1, err;
+	struct server servers[SERVERS];
 
 	quote_interval = 1000000000 / (uint64_t)c->rate;
 	quote_first = c->rate > 1 ? CONNECT_NS : quote_interval;
-	err = server_start(&server, settings, c->contender->serve, apart ? 0 : -1);
+	err = server_start(&servers[MEASURED], settings, c->contender->serve, pin);
 	if (err < 0)
 		return err;
+	if (c->beside)
+		err = server_start(&servers[BESIDE], settings, quote_epoll, pin);
+	if (err < 0)
+		return server_stop(&servers[MEASURED], err);
 	if (apart)
 		bench_pin(1);
-	err = measure_server(&server, c, values);
-	return server_stop(&server, err);
+	err = measure_servers(servers, c, values);
+	if (c->beside)
+		err = server_stop(&servers[BESIDE], err);
+	return server_stop(&servers[MEASURED], err);
 }
 
 static const struct bench_plan plan = {
 	.name = "quote-server",
-	.work = "64 bytes a second to each client, at a whole millisecond, over loopback TCP; the\n"
-		"last case has 10 times that, which is more than one core can do. Server and\n"
-		"clients have a CPU each.\n"
+	.work = "64 bytes a second to each client, at a whole millisecond, over loopback TCP; one\n"
+		"case has 10 times that, which is more than one core can do. Server and clients "
+		"have\n"
+		"a CPU each; in the last case epoll by hand serves as many beside each contender, "
+		"on\n"
+		"the same CPU at the same time: the one steady comparison on a noisy machine.\n"
 		"late: what a quote came more than a second after the one before. weft: an async\n"
-		"body for each client; NPTL and Go: a thread for each; epoll: a queue, by hand",
+		"block for each quote; NPTL and Go: a thread for each client; epoll: a queue, by "
+		"hand",
 	.metrics = { [SERVED] = { "served", "K/s", BENCH_HIGHER },
 		     [LATE] = { "late, p99", "ms", BENCH_LOWER },
 		     [CPU] = { "server CPU", "us/quote", BENCH_LOWER },
 		     [CPU_MS] = { "server CPU", "ms/s", BENCH_LOWER },
-		     [MEMORY] = { "memory", "KB/client", BENCH_LOWER } },
+		     [MEMORY] = { "memory", "KB/client", BENCH_LOWER },
+		     [COMPARED] = { "epoll beside it", "x its CPU", BENCH_HIGHER } },
 	.metric_count = METRICS,
 	.repeats = 3,
 };
 
-#define POINTS 4
+#define POINTS 5
 static struct quote_case cases[POINTS][CONTENDERS];
 static struct bench_row *rows[POINTS][CONTENDERS];
 
 static void point_label(const struct quote_case *c, char *label, size_t size)
 {
-	snprintf(label, size, "%d clients, %d a second", c->clients, c->rate);
+	snprintf(label, size, "%d clients, %d a second%s", c->clients, c->rate,
+		 c->beside ? ", beside epoll" : "");
 }
 
-static void add_point(int p, int clients, int rate)
+static void add_point(int p, int clients, int rate, bool beside)
 {
-	char label[48], variant[64];
+	char label[64], variant[80];
 
 	for (int i = 0; i < CONTENDERS; i++) {
 		struct quote_case *c = &cases[p][i];
 		const struct contender *who = &contenders[i];
 
-		*c = (struct quote_case){ who, clients, rate };
+		*c = (struct quote_case){ who, clients, rate, beside };
 		point_label(c, label, sizeof label);
 		snprintf(variant, sizeof variant, "%s, %s", label, who->io);
-		if (who->io != NULL)
+		if (who->io != NULL && access(WEFT_QUOTES, X_OK) < 0)
+			bench_add_missing(variant, who->who, "weft-quotes was not built");
+		else if (who->io != NULL)
 			rows[p][i] = server_add_weft(variant, who->io, measure, c);
 		else if (i == GO && !program_built("go"))
 			bench_add_missing(label, who->who, peer_go.missing);
@@ -263,18 +278,28 @@ static void add_point(int p, int clients, int rate)
 	}
 }
 
+static double better_weft(int p, int metric)
+{
+	double uring = bench_value(rows[p][URING], metric);
+	double epoll = bench_value(rows[p][EPOLL], metric);
+
+	return metric == COMPARED ? fmax(uring, epoll) : fmin(uring, epoll);
+}
+
 static void derive(int p)
 {
-	char label[48], text[96];
+	bool beside = cases[p][0].beside;
+	char label[64], text[112];
 
 	point_label(&cases[p][0], label, sizeof label);
 	for (int i = PEER_EPOLL; i < CONTENDERS; i++) {
+		double value = beside ? better_weft(p, COMPARED) / bench_value(rows[p][i], COMPARED)
+				      : bench_value(rows[p][i], CPU) / better_weft(p, CPU);
+
 		snprintf(text, sizeof text, "%s: CPU a quote, %s / the better weft", label,
 			 contenders[i].who);
-		bench_derive(text,
-			     bench_value(rows[p][i], CPU) / fmin(bench_value(rows[p][URING], CPU),
-								 bench_value(rows[p][EPOLL], CPU)),
-			     "x", BENCH_HIGHER, i == PEER_EPOLL ? "about 1" : "above 1");
+		bench_derive(text, value, "x", BENCH_HIGHER,
+			     i == PEER_EPOLL ? "about 1" : "above 1");
 	}
 }
 
@@ -289,7 +314,7 @@ static void add_papers(void)
 	};
 
 	for (int i = 0; i < BENCH_COUNT(papers); i++) {
-		const double values[METRICS] = { papers[i].clients, NAN, NAN, NAN, NAN };
+		const double values[METRICS] = { papers[i].clients, NAN, NAN, NAN, NAN, NAN };
 
 		bench_add_paper("most clients, 1 a second", papers[i].who, values);
 	}
@@ -301,10 +326,11 @@ int bench_quote_server(void)
 	int most = files < 20000 ? (int)files : 20000;
 
 	bench_begin(&plan);
-	add_point(0, most / 20, 1);
-	add_point(1, most / 4, 1);
-	add_point(2, most, 1);
-	add_point(3, most, 10);
+	add_point(0, most / 20, 1, false);
+	add_point(1, most / 4, 1, false);
+	add_point(2, most, 1, false);
+	add_point(3, most, 10, false);
+	add_point(4, most / SERVERS, 1, true);
 	add_papers();
 	bench_run();
 	for (int p = 0; p < POINTS; p++)

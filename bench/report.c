@@ -45,87 +45,87 @@ void bench_print_machine(void)
 	fflush(stdout);
 }
 
-static void json_string(const char *key, const char *text)
+static void json_string(FILE *out, const char *key, const char *text)
 {
-	printf("\"%s\":\"", key);
+	fprintf(out, "\"%s\":\"", key);
 	for (; *text != '\0'; text++) {
 		if (*text == '"' || *text == '\\')
-			putchar('\\');
+			fputc('\\', out);
 		if ((unsigned char)*text >= ' ')
-			putchar(*text);
+			fputc(*text, out);
 	}
-	putchar('"');
+	fputc('"', out);
 }
 
-static void json_number(const char *key, double value)
+static void json_number(FILE *out, const char *key, double value)
 {
 	if (isfinite(value))
-		printf("\"%s\":%.6g", key, value);
+		fprintf(out, "\"%s\":%.6g", key, value);
 	else
-		printf("\"%s\":null", key);
+		fprintf(out, "\"%s\":null", key);
 }
 
-static void json_line(const struct bench_plan *plan, const struct bench_row *row, int m)
+static void json_line(FILE *out, const struct bench_plan *plan, const struct bench_row *row, int m)
 {
 	const struct bench_metric *metric = &plan->metrics[m];
 	char label[160];
-	bool failed = row->why[0] != '\0';
+	bool failed = row->why[0] != '\0' && !bench_options.cases;
 	bool named = plan->metric_count > 1 && !failed;
 
 	/* A row that was not measured is said once, not for each column. */
-	if (failed ? m > 0 : isnan(row->median[m]))
+	if (failed ? m > 0 : isnan(row->median[m]) && (row->paper || !bench_options.cases))
 		return;
 	snprintf(label, sizeof label, "%s%s%s", row->label, named ? ": " : "",
 		 named ? metric->name : "");
-	putchar('{');
-	json_string("bench", plan->name);
-	putchar(',');
-	json_string("case", label);
-	putchar(',');
-	json_string("who", row->who);
-	putchar(',');
-	json_number("value", row->median[m]);
-	putchar(',');
-	json_string("unit", metric->unit);
-	putchar(',');
-	json_string("better", better_names[metric->better]);
-	printf(",\"runs\":%d,", row->runs);
-	json_number("spread", row->spread[m]);
+	fputc('{', out);
+	json_string(out, "bench", plan->name);
+	fputc(',', out);
+	json_string(out, "case", label);
+	fputc(',', out);
+	json_string(out, "who", row->who);
+	fputc(',', out);
+	json_number(out, "value", row->median[m]);
+	fputc(',', out);
+	json_string(out, "unit", metric->unit);
+	fputc(',', out);
+	json_string(out, "better", better_names[metric->better]);
+	fprintf(out, ",\"runs\":%d,", row->runs);
+	json_number(out, "spread", row->spread[m]);
 	if (row->paper)
-		printf(",\"source\":\"paper\"");
+		fprintf(out, ",\"source\":\"paper\"");
 	if (failed) {
-		putchar(',');
-		json_string(row->missing ? "missing" : "error", row->why);
+		fputc(',', out);
+		json_string(out, row->missing ? "missing" : "error", row->why);
 	}
-	printf("}\n");
+	fprintf(out, "}\n");
 }
 
-static void print_json(const struct bench_plan *plan, const struct bench_row *rows,
+static void print_json(FILE *out, const struct bench_plan *plan, const struct bench_row *rows,
 		       const struct bench_derived *derived, int repeats, double noise)
 {
 	for (; rows != NULL; rows = rows->next)
 		for (int m = 0; m < plan->metric_count; m++)
-			json_line(plan, rows, m);
+			json_line(out, plan, rows, m);
 	for (; derived != NULL; derived = derived->next) {
-		putchar('{');
-		json_string("bench", plan->name);
-		putchar(',');
-		json_string("case", derived->label);
-		printf(",\"who\":\"weft\",");
-		json_number("value", derived->value);
-		putchar(',');
-		json_string("unit", derived->unit);
-		putchar(',');
-		json_string("better", better_names[derived->better]);
-		printf(",\"runs\":%d,\"spread\":null,", repeats);
-		json_string("aim", derived->aim);
-		printf("}\n");
+		fputc('{', out);
+		json_string(out, "bench", plan->name);
+		fputc(',', out);
+		json_string(out, "case", derived->label);
+		fprintf(out, ",\"who\":\"weft\",");
+		json_number(out, "value", derived->value);
+		fputc(',', out);
+		json_string(out, "unit", derived->unit);
+		fputc(',', out);
+		json_string(out, "better", better_names[derived->better]);
+		fprintf(out, ",\"runs\":%d,\"spread\":null,", repeats);
+		json_string(out, "aim", derived->aim);
+		fprintf(out, "}\n");
 	}
-	putchar('{');
-	json_string("bench", plan->name);
-	printf(",\"case\":\"CPU used by others\",\"who\":\"machine\",");
-	json_number("value", noise);
-	printf(",\"unit\":\"%%\",\"better\":\"lower\",\"runs\":1,\"spread\":null}\n");
+	fputc('{', out);
+	json_string(out, "bench", plan->name);
+	fprintf(out, ",\"case\":\"CPU used by others\",\"who\":\"machine\",");
+	json_number(out, "value", noise);
+	fprintf(out, ",\"unit\":\"%%\",\"better\":\"lower\",\"runs\":1,\"spread\":null}\n");
 }
 
 static const char *number(double value, char *text, size_t size)
@@ -230,8 +230,10 @@ void bench_print(const struct bench_plan *plan, const struct bench_row *rows,
 		 const struct bench_derived *derived, int repeats, double noise)
 {
 	if (bench_options.json)
-		print_json(plan, rows, derived, repeats, noise);
+		print_json(stdout, plan, rows, derived, repeats, noise);
 	else
 		print_text(plan, rows, derived, repeats, noise);
-	fflush(stdout);
+	if (bench_options.save != NULL)
+		print_json(bench_options.save, plan, rows, derived, repeats, noise);
+	fflush(NULL);
 }

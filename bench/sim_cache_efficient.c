@@ -74,18 +74,13 @@ static int events(int cores)
 	return ARRAYS * 5;
 }
 
-static void paper(void)
-{
-	static const double smp[] = { 1156, NAN, NAN, 0, 1, NAN },
-			    smp_ws[] = { 1497, NAN, NAN, 13, 1497. / 1156, NAN },
-			    base[] = { 1426, NAN, NAN, 12, 1426. / 1156, NAN },
-			    locality[] = { 1869, NAN, NAN, 2, 1869. / 1156, NAN };
-
-	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
-	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
-	bench_add_paper("8 cores, stealing base", "Mely", base);
-	bench_add_paper("8 cores, stealing locality", "Mely", locality);
-}
+static const struct bench_paper paper[] = {
+	{ "8 cores, stealing off", "Libasync-smp", { 1156, NAN, NAN, 0, 1, NAN } },
+	{ "8 cores, stealing", "Libasync-smp", { 1497, NAN, NAN, 13, 1497. / 1156, NAN } },
+	{ "8 cores, stealing base", "Mely", { 1426, NAN, NAN, 12, 1426. / 1156, NAN } },
+	{ "8 cores, stealing locality", "Mely", { 1869, NAN, NAN, 2, 1869. / 1156, NAN } },
+	{ 0 },
+};
 
 static const struct sim_mely_test test = { .round = post_round,
 					   .start_every = 2,

@@ -116,7 +116,7 @@ static int measure(const void *arg, double *values)
 }
 
 int sim_mely_bench(const char *name, const char *work, const struct sim_mely_test *test,
-		   void (*paper)(void), const char *aim)
+		   const struct bench_paper *paper, const char *aim)
 {
 	static const int cores[] = { 8, 64, 256 };
 	static const char *const steals[] = { "off", "base", "locality", "time", "penalty", "all" };
@@ -147,7 +147,7 @@ int sim_mely_bench(const char *name, const char *work, const struct sim_mely_tes
 			rows[c] = bench_add(label, "weft", measure, &settings[c][s]);
 		}
 	}
-	paper();
+	bench_add_papers(paper);
 	bench_run();
 	for (int c = 0; c < BENCH_COUNT(cores); c++) {
 		snprintf(label, sizeof label, "%d virtual cores, share of the ideal speed-up",

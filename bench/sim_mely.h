@@ -35,8 +35,8 @@ struct sim_mely_test {
 /* Every event calls this last. */
 void sim_mely_done(void);
 
-/* Runs all settings; `paper` adds the figures of the paper. */
+/* Runs all settings; `paper` has the figures of the paper. */
 int sim_mely_bench(const char *name, const char *work, const struct sim_mely_test *test,
-		   void (*paper)(void), const char *aim);
+		   const struct bench_paper *paper, const char *aim);
 
 #endif

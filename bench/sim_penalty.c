@@ -65,18 +65,13 @@ static void prepare(void)
 	sim_handler_penalty(b_run, 1000);
 }
 
-static void paper(void)
-{
-	static const double smp[] = { 1103, NAN, NAN, 29, 1, NAN },
-			    smp_ws[] = { 190, NAN, NAN, 167000, 190. / 1103, NAN },
-			    base[] = { 1386, NAN, NAN, 42000, 1386. / 1103, NAN },
-			    penalty[] = { 2122, NAN, NAN, 2000, 2122. / 1103, NAN };
-
-	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
-	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
-	bench_add_paper("8 cores, stealing base", "Mely", base);
-	bench_add_paper("8 cores, stealing penalty", "Mely", penalty);
-}
+static const struct bench_paper paper[] = {
+	{ "8 cores, stealing off", "Libasync-smp", { 1103, NAN, NAN, 29, 1, NAN } },
+	{ "8 cores, stealing", "Libasync-smp", { 190, NAN, NAN, 167000, 190. / 1103, NAN } },
+	{ "8 cores, stealing base", "Mely", { 1386, NAN, NAN, 42000, 1386. / 1103, NAN } },
+	{ "8 cores, stealing penalty", "Mely", { 2122, NAN, NAN, 2000, 2122. / 1103, NAN } },
+	{ 0 },
+};
 
 static const struct sim_mely_test test = { .round = post_round,
 					   .events = events,

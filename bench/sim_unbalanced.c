@@ -46,20 +46,14 @@ static int events(int cores)
 	return EVENTS;
 }
 
-static void paper(void)
-{
-	static const double smp[] = { 1310, NAN, NAN, NAN, 1, NAN },
-			    smp_ws[] = { 122, 484, NAN, NAN, 122. / 1310, NAN },
-			    none[] = { 1265, NAN, NAN, NAN, 1, NAN },
-			    base[] = { 1195, 445, NAN, NAN, 1195. / 1265, NAN },
-			    time[] = { 2042, 49987, NAN, NAN, 2042. / 1265, NAN };
-
-	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
-	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
-	bench_add_paper("8 cores, stealing off", "Mely", none);
-	bench_add_paper("8 cores, stealing base", "Mely", base);
-	bench_add_paper("8 cores, stealing time", "Mely", time);
-}
+static const struct bench_paper paper[] = {
+	{ "8 cores, stealing off", "Libasync-smp", { 1310, NAN, NAN, NAN, 1, NAN } },
+	{ "8 cores, stealing", "Libasync-smp", { 122, 484, NAN, NAN, 122. / 1310, NAN } },
+	{ "8 cores, stealing off", "Mely", { 1265, NAN, NAN, NAN, 1, NAN } },
+	{ "8 cores, stealing base", "Mely", { 1195, 445, NAN, NAN, 1195. / 1265, NAN } },
+	{ "8 cores, stealing time", "Mely", { 2042, 49987, NAN, NAN, 2042. / 1265, NAN } },
+	{ 0 },
+};
 
 static const struct sim_mely_test test = { .round = post_round,
 					   .events = events,

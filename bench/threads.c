@@ -11,7 +11,7 @@
 
 /* Programs beside weft-bench */
 
-static void program_path(const char *name, char *path, size_t size)
+void peers_path(const char *file, char *path, size_t size)
 {
 	char self[512];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -21,7 +21,15 @@ static void program_path(const char *name, char *path, size_t size)
 	slash = strrchr(self, '/');
 	if (slash != NULL)
 		*slash = '\0';
-	snprintf(path, size, "%s/peers/weft-bench-%s", self, name);
+	snprintf(path, size, "%s/peers/%s", self, file);
+}
+
+static void program_path(const char *name, char *path, size_t size)
+{
+	char file[64];
+
+	snprintf(file, sizeof file, "weft-bench-%s", name);
+	peers_path(file, path, size);
 }
 
 bool program_built(const char *name)

@@ -78,6 +78,8 @@ void thread_case_add(const struct thread_case *c, size_t what,
 void thread_case_derive(const struct thread_case *c, struct bench_row *rows[THREAD_PEERS],
 			int metric, enum bench_better better, const char *aim);
 
+/* Where a file of bench/peers is, or what was made of it. */
+void peers_path(const char *file, char *path, size_t size);
 /* In a measurement: runs a program of bench/peers, with these words, and reads the
  * numbers that it prints into values. Returns 0 or -Exxx. */
 int program_run(const char *name, double *values, const char *const *words);

@@ -70,18 +70,14 @@ static int measure(const void *setting, double *values)
 	return 0;
 }
 
-static void paper(void)
-{
-	static const double smp[] = { 1310, NAN, NAN, NAN }, smp_ws[] = { 122, 484, NAN, 28329 },
-			    none[] = { 1265, NAN, NAN, NAN }, base[] = { 1195, 445, NAN, 2261 },
-			    time[] = { 2042, 49987, NAN, NAN };
-
-	bench_add_paper("8 cores, stealing off", "Libasync-smp", smp);
-	bench_add_paper("8 cores, stealing", "Libasync-smp", smp_ws);
-	bench_add_paper("8 cores, stealing off", "Mely", none);
-	bench_add_paper("8 cores, stealing base", "Mely", base);
-	bench_add_paper("8 cores, stealing time", "Mely", time);
-}
+static const struct bench_paper paper[] = {
+	{ "8 cores, stealing off", "Libasync-smp", { 1310, NAN, NAN, NAN } },
+	{ "8 cores, stealing", "Libasync-smp", { 122, 484, NAN, 28329 } },
+	{ "8 cores, stealing off", "Mely", { 1265, NAN, NAN, NAN } },
+	{ "8 cores, stealing base", "Mely", { 1195, 445, NAN, 2261 } },
+	{ "8 cores, stealing time", "Mely", { 2042, 49987, NAN, NAN } },
+	{ 0 },
+};
 
 static const struct bench_plan plan = {
 	.name = "unbalanced",

@@ -35,7 +35,8 @@ function(weft_flag flag)
 	endif()
 endfunction()
 
-add_compile_options(-fno-omit-frame-pointer)
+# Leaves have no frame pointer, as with gcc by itself.
+add_compile_options(-fno-omit-frame-pointer -momit-leaf-frame-pointer)
 weft_flag(-fstack-protector-strong)
 weft_flag(-fstack-clash-protection)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")

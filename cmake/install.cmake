@@ -9,6 +9,11 @@ if(TARGET weft-tame)
 	install(FILES ${PROJECT_SOURCE_DIR}/tools/tame/weft-tame.1
 		DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
+if(TARGET weft-httpd)
+	install(TARGETS weft-httpd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+	install(FILES ${PROJECT_SOURCE_DIR}/apps/httpd/weft-httpd.1
+		DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/weft
 	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
@@ -62,6 +67,11 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/docs)
 	install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
 		FILES_MATCHING PATTERN "*.md")
 endif()
+foreach(app httpd quotes sealed-files)
+	file(GLOB files ${PROJECT_SOURCE_DIR}/apps/${app}/*.md
+		${PROJECT_SOURCE_DIR}/apps/${app}/*.1 ${PROJECT_SOURCE_DIR}/apps/${app}/*.[ch])
+	install(FILES ${files} DESTINATION ${CMAKE_INSTALL_DOCDIR}/apps/${app})
+endforeach()
 if(EXISTS ${PROJECT_SOURCE_DIR}/examples)
 	install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
 		FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.out")

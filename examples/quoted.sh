@@ -1,6 +1,6 @@
 #!/bin/sh
-# Each piece of C in README.md and in the guides to threads, async, tame and the four styles is
-# a piece of one of the examples, which are compiled and run.
+# Each piece of C in README.md and in the guides to threads, async, tame, the four styles and
+# the sealed files is a piece of one of the examples or apps, which are compiled and run.
 cd "$(dirname "$0")" || exit 2
 guide=../docs/guide
 
@@ -25,5 +25,6 @@ inside { piece = piece $0 "\n" }
 END {
 	print pieces - failed " passed, " failed + 0 " failed"
 	exit failed > 0 || pieces == 0
-}' ./*.[ch] four-styles/*.c $guide/threads.md $guide/waiting.md $guide/synchronising.md \
-	$guide/stacks.md $guide/async.md $guide/tame.md $guide/four-styles.md ../README.md
+}' ./*.[ch] four-styles/*.c ../apps/sealed-files/*.c $guide/threads.md $guide/waiting.md \
+	$guide/synchronising.md $guide/stacks.md $guide/async.md $guide/tame.md \
+	$guide/four-styles.md $guide/sealed-files.md ../README.md

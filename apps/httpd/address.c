@@ -10,10 +10,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+
+#include <weft/weft.h>
 
 #include "settings.h"
 
-enum { SHARDS = 256 };
+enum { SHARD_BITS = 12, SHARDS = 1 << SHARD_BITS };
 
 struct address {
 	uint64_t key;
@@ -45,9 +48,20 @@ static uint64_t key_of(const struct sockaddr_storage *peer)
 	return network ^ UINT64_C(1) << 63; /* ::1 is not 0.0.0.0 */
 }
 
+/* Who has many addresses must not be able to choose ones that are all in one shard. */
+static uint64_t secret;
+
+void address_init(void)
+{
+	if (getrandom(&secret, sizeof secret, GRND_NONBLOCK) != (ssize_t)sizeof secret)
+		secret = weft_now(); /* the machine has just been switched on */
+}
+
 static unsigned shard_of(uint64_t key)
 {
-	return (unsigned)(key * 0x9e3779b97f4a7c15 >> 56) % SHARDS;
+	key = (key ^ secret) * 0x9e3779b97f4a7c15;
+	key = (key ^ key >> 32 ^ secret) * 0x9e3779b97f4a7c15;
+	return (unsigned)(key >> (64 - SHARD_BITS));
 }
 
 static struct address **find(unsigned shard, uint64_t key)

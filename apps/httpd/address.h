@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
+/* Before the first connection. */
+void address_init(void);
+
 /* Counts one more, unless it has as many as it may. One IPv6 network of 64 bits counts as
  * one address. */
 bool address_add(const struct sockaddr_storage *peer);

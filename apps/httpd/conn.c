@@ -21,11 +21,13 @@
 
 enum next { NEXT_REQUEST, NEXT_IDLE, NEXT_END, NEXT_H2 };
 
-/* Clients may send an empty line before a request. */
-static void skip_empty_lines(struct stream *s)
+/* Clients may send an empty line before a request. One: a second is a bad request. */
+static bool skip_empty_line(struct stream *s)
 {
-	while (s->end - s->begin >= 2 && s->in[s->begin] == '\r' && s->in[s->begin + 1] == '\n')
-		s->begin += 2;
+	if (s->end - s->begin < 2 || s->in[s->begin] != '\r' || s->in[s->begin + 1] != '\n')
+		return false;
+	s->begin += 2;
+	return true;
 }
 
 static void answer_error(struct conn *c, struct exchange *x, int status)
@@ -70,12 +72,13 @@ static size_t await_head(struct conn *c, struct exchange *x, enum next *next)
 	struct stream *s = &c->stream;
 	uint64_t until = 0; /* for the head, once it has begun */
 	size_t looked_at = 0, size;
+	bool skipped = false;
 	ssize_t n;
 
 	s->floor = 0;
 	for (;;) {
 		if (looked_at < 2) { /* half an empty line may have been looked at */
-			skip_empty_lines(s);
+			skipped = skipped || skip_empty_line(s);
 			looked_at = 0;
 		}
 		size = request_head_size(s->in + s->begin, s->end - s->begin, &looked_at);

@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 
+/* The last second of which the year has four digits. */
+#define LAST 253402300799
+
 static const char days[] = "SunMonTueWedThuFriSat";
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
@@ -18,6 +21,8 @@ void date_write(time_t when, char out[DATE_SIZE])
 	struct tm t;
 	char *at = out;
 
+	if (when < 0 || when > LAST) /* no file is of then, whatever its time says */
+		when = 0;
 	gmtime_r(&when, &t);
 	memcpy(at, &days[3 * t.tm_wday], 3);
 	memcpy(at + 3, ", ", 2);

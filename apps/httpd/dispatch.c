@@ -4,6 +4,7 @@
 #include "counters.h"
 #include "files.h"
 #include "log.h"
+#include "overload.h"
 #include "settings.h"
 
 #define BIT(method) (1u << (method))
@@ -42,12 +43,22 @@ static unsigned bit_of(enum method method)
 	return BIT(method == METHOD_HEAD ? METHOD_GET : method);
 }
 
+/* Costs as little as can be: the machine has too much to do. */
+static int reply_busy(struct exchange *x)
+{
+	x->keep_alive = false;
+	x->ended = true;
+	return reply_head(x, 503, TEXT(""), 0, TEXT("Retry-After: 1\r\n"));
+}
+
 static int serve(struct exchange *x, const struct handler *h)
 {
 	unsigned methods = h != NULL ? h->methods : BIT(METHOD_GET);
 	enum method method = x->request.method;
 	int status;
 
+	if (overload_now())
+		return reply_busy(x);
 	if (x->request.unknown_expect)
 		return reply_error(x, 417);
 	if (!x->request.chunked && x->request.length > settings.max_body)

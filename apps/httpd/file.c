@@ -10,7 +10,7 @@
 
 #include <weft/weft.h>
 
-#include "beneath.h"
+#include "common/beneath.h"
 #include "date.h"
 #include "settings.h"
 #include "types.h"

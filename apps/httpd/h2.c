@@ -1,242 +1,121 @@
-/* h2.c - a connection by HTTP/2: what nghttp2 tells becomes requests, replies go to it. */
+/* h2.c - a connection by HTTP/2, in rounds: what came, the answers to it, what goes.
+ *
+ * One thread does all that, and is the only one that knows nghttp2. A handler runs on a stack
+ * of its own as soon as its request is whole; what it has said goes in a later round. While
+ * handlers run the thread waits for input in a scope, which the next of them that ends
+ * cancels: exactly (X1), so nothing that came is lost.
+ */
 #include "h2.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include <weft/weft.h>
 
 #include "counters.h"
 #include "dispatch.h"
-#include "h2_stream.h"
+#include "h2_session.h"
 #include "server.h"
 #include "settings.h"
 
-/* Requests at one time; and how many a client may take back before we have had enough. */
-enum { STREAMS = 100, RESETS = 100 };
+/* How many requests a client may take back before we have had enough, if they are more than
+ * those that it let come to their end. */
+enum { RESETS = 100 };
 
-/* A client must take so much within send_time. */
-enum { SLICE = 256 << 10 };
+/* So much is sent before we look again at what has come. */
+enum { ROUND = 256 << 10 };
 
-struct session {
-	nghttp2_session *h2;
-	struct conn *conn;
-	struct exchange *x;
-	struct h2_stream *coming, *ready, *going; /* lists, by what is missing */
-	size_t bodies;                            /* bytes of all bodies that are kept */
-	uint64_t resets, answered;
-	uint64_t until; /* then a request or reply has come to its end, or a slice has gone */
-	uint64_t slice; /* bytes that have gone of it */
-};
+/* How often we look whether the server is to stop, while requests are under way. */
+#define LOOK_TIME (200 * WEFT_MS)
 
 bool h2_is_built_in(void)
 {
 	return true;
 }
 
-/* Lists */
-
-static void take_off(struct h2_stream *s)
-{
-	*s->at = s->next;
-	if (s->next != NULL)
-		s->next->at = s->at;
-}
-
-static void put(struct h2_stream *s, struct h2_stream **list)
-{
-	s->next = *list;
-	s->at = list;
-	if (s->next != NULL)
-		s->next->at = &s->next;
-	*list = s;
-}
-
-static void put_last(struct h2_stream *s, struct h2_stream **list)
-{
-	while (*list != NULL)
-		list = &(*list)->next;
-	put(s, list);
-}
-
-static void free_all(struct h2_stream *s)
-{
-	while (s != NULL) {
-		struct h2_stream *next = s->next;
-
-		h2_stream_free(s);
-		s = next;
-	}
-}
-
-/* What nghttp2 tells */
-
-static void progress(struct session *session)
-{
-	session->until = weft_now() + settings.send_time * WEFT_MS;
-	session->slice = 0;
-}
-
-static int on_begin(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
-{
-	struct session *session = arg;
-	struct h2_stream *s;
-
-	if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
-		return 0;
-	s = calloc(1, sizeof *s);
-	if (s == NULL)
-		return NGHTTP2_ERR_CALLBACK_FAILURE;
-	s->id = frame->hd.stream_id;
-	put(s, &session->coming);
-	return nghttp2_session_set_stream_user_data(h2, s->id, s);
-}
-
-static int on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint8_t *name,
-		     size_t name_size, const uint8_t *value, size_t value_size, uint8_t flags,
-		     void *arg)
-{
-	struct h2_stream *s = nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id);
-
-	(void)arg;
-	(void)flags;
-	if (s == NULL || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
-		return 0; /* trailers mean nothing to us */
-	if (h2_stream_header(s, (struct text){ (const char *)name, name_size },
-			     (struct text){ (const char *)value, value_size }) < 0)
-		s->error = 431;
-	return 0;
-}
-
-static int on_data(nghttp2_session *h2, uint8_t flags, int32_t id, const uint8_t *data, size_t size,
-		   void *arg)
-{
-	struct session *session = arg;
-	struct h2_stream *s = nghttp2_session_get_stream_user_data(h2, id);
-
-	(void)flags;
-	if (s == NULL || s->error != 0)
-		return 0;
-	/* All requests of a connection together may have what one may. */
-	if (session->bodies + size > settings.max_body ||
-	    h2_bytes_add(&s->body, data, size, SIZE_MAX) < 0) {
-		s->error = 413;
-		return 0;
-	}
-	session->bodies += size;
-	return 0;
-}
-
-static int on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
-{
-	struct session *session = arg;
-	struct h2_stream *s;
-
-	if ((frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) ||
-	    !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
-		return 0;
-	s = nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id);
-	if (s == NULL)
-		return 0;
-	take_off(s);
-	put_last(s, &session->ready);
-	progress(session);
-	return 0;
-}
-
-static int on_close(nghttp2_session *h2, int32_t id, uint32_t error, void *arg)
-{
-	struct session *session = arg;
-	struct h2_stream *s = nghttp2_session_get_stream_user_data(h2, id);
-
-	if (s == NULL)
-		return 0;
-	session->resets += error != NGHTTP2_NO_ERROR;
-	session->bodies -= s->body.size;
-	if (s->answered) {
-		session->x->status = s->status;
-		session->x->request.verb = s->verb;
-		session->x->request.target = s->target;
-		count_reply(session->x, s->sent, weft_now() - s->began);
-		progress(session);
-	}
-	take_off(s);
-	h2_stream_free(s);
-	return 0;
-}
-
-static ssize_t on_read(nghttp2_session *h2, int32_t id, uint8_t *buf, size_t size, uint32_t *flags,
-		       nghttp2_data_source *source, void *arg)
-{
-	struct session *session = arg;
-	bool ended = false;
-	ssize_t n = h2_stream_next(source->ptr, buf, size, &ended);
-
-	(void)h2;
-	(void)id;
-	if (n < 0)
-		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	session->slice += (uint64_t)n;
-	if (session->slice >= SLICE)
-		progress(session);
-	if (ended)
-		*flags |= NGHTTP2_DATA_FLAG_EOF;
-	return n;
-}
-
 /* Answering */
 
-static void answer(struct session *session, struct h2_stream *s)
+static void answer_now(struct h2_stream *s)
 {
-	nghttp2_data_provider body = { .source.ptr = s, .read_callback = on_read };
-	struct exchange *x = session->x;
+	struct stream none = { .fd = -1 }; /* its bytes go by the session */
+	struct exchange x;
 	int status;
 
-	s->began = weft_now();
-	status = h2_stream_request(s, &x->request);
-	x->request.minor = 1;
-	exchange_begin(x);
-	x->body_ended = true; /* it was read, as far as HTTP/1 is concerned */
-	x->h2 = s;
+	x.stream = &none;
+	x.peer = &s->session->conn->peer;
+	x.h2 = s;
+	x.second = 0;
+	status = h2_stream_request(s, &x.request);
+	x.request.minor = 1;
+	exchange_begin(&x);
+	x.body_ended = true; /* it was read, as far as HTTP/1 is concerned */
 	if (status != 0)
-		reply_error(x, status);
+		reply_error(&x, status);
 	else
-		dispatch(x);
-	session->answered++;
-	s->answered = true;
-	if (x->status == 0 || !x->ended ||
-	    nghttp2_submit_response(session->h2, s->id, s->headers, s->count,
-				    s->left > 0 ? &body : NULL) != 0)
-		nghttp2_submit_rst_stream(session->h2, NGHTTP2_FLAG_NONE, s->id,
-					  NGHTTP2_INTERNAL_ERROR);
+		dispatch(&x);
+	s->ended = x.status != 0 && x.ended;
 }
 
-static void answer_all(struct session *session)
+/* In a thread of its own; another color than the connection's is the handler's affair. */
+static int answer(void *arg)
 {
-	while (session->ready != NULL) {
-		struct h2_stream *s = session->ready;
+	struct h2_stream *s = arg;
+	struct h2_session *session = s->session;
 
-		take_off(s);
-		put(s, &session->going);
-		answer(session, s);
+	answer_now(s);
+	if (weft_color_current() != session->color)
+		weft_hop(session->color);
+	if (s->closed) {
+		h2_count(session, s);
+		h2_forget(session, s);
+	} else {
+		h2_put(session, s, H2_DONE);
+	}
+	if (session->waiting != NULL)
+		weft_scope_cancel(session->waiting);
+	return 0;
+}
+
+static void answer_ready(struct h2_session *session)
+{
+	while (session->first[H2_READY] != NULL && session->count[H2_ANSWERING] < H2_STREAMS) {
+		struct h2_stream *s = session->first[H2_READY];
+
+		h2_put(session, s, H2_ANSWERING);
+		s->began = weft_now();
+		if (weft_async_call(answer, s) < 0) {
+			s->error = 503; /* there is no stack for it */
+			answer(s);
+		}
 	}
 }
 
-/* The connection */
+/* Sending and receiving */
 
-static int send_all(struct session *session)
+/* Sends what may go, but not for long. Nothing is pending afterwards: the wait for input can
+ * be cancelled, which no send must be. 1: there is more, 0: that was all, or -Exxx. */
+static int send_some(struct h2_session *session)
 {
 	struct stream *stream = &session->conn->stream;
+	size_t sent = 0;
 	const uint8_t *data;
 	ssize_t n;
 
-	while ((n = nghttp2_session_mem_send(session->h2, &data)) > 0)
+	while (sent < ROUND) {
+		while (session->first[H2_DONE] != NULL)
+			h2_events_reply(session, session->first[H2_DONE]);
+		n = nghttp2_session_mem_send(session->h2, &data);
+		if (n < 0)
+			return -EPROTO;
+		if (n == 0)
+			return stream_flush(stream);
 		if (stream_write(stream, data, (size_t)n) < 0)
 			return stream->error;
-	return n < 0 ? -EPROTO : stream_flush(stream);
+		sent += (size_t)n;
+	}
+	return stream_flush(stream) < 0 ? stream->error : 1;
 }
 
-static int take_input(struct session *session)
+static int take_input(struct h2_session *session)
 {
 	struct stream *s = &session->conn->stream;
 	ssize_t n = nghttp2_session_mem_recv(session->h2, (const uint8_t *)s->in + s->begin,
@@ -246,75 +125,160 @@ static int take_input(struct session *session)
 	return n < 0 ? -EPROTO : 0;
 }
 
-static uint64_t deadline_of(const struct session *session)
+/* Waits for input until the deadline, or until a handler ends: -ECANCELED. */
+static ssize_t await_input(struct h2_session *session, bool at_end, uint64_t deadline)
 {
-	bool busy = session->coming != NULL || session->going != NULL;
-
-	return busy ? session->until : session->conn->idle_until;
-}
-
-/* One round: what came, the answers to it, and then more. False: that was the end. */
-static bool serve_round(struct session *session)
-{
-	struct conn *c = session->conn;
-	int rc = take_input(session);
+	struct stream *stream = &session->conn->stream;
+	weft_scope scope;
 	ssize_t n;
 
-	if (rc == 0)
-		answer_all(session);
-	if (session->resets > RESETS && session->resets > session->answered) {
+	if (session->count[H2_ANSWERING] == 0)
+		return at_end ? -ETIMEDOUT : stream_fill(stream, settings.max_head, deadline);
+	weft_scope_begin(&scope);
+	session->waiting = &scope;
+	n = at_end ? weft_sleep_until(deadline) : stream_fill(stream, settings.max_head, deadline);
+	session->waiting = NULL;
+	weft_scope_end(&scope);
+	return n;
+}
+
+/* Time */
+
+static bool is_idle(const struct h2_session *session)
+{
+	for (int i = 0; i < H2_PLACES; i++)
+		if (session->first[i] != NULL)
+			return false;
+	return true;
+}
+
+/* Streams that wait for the client. */
+static const enum h2_place slow_places[] = { H2_COMING, H2_GOING };
+
+static uint64_t deadline_of(const struct h2_session *session)
+{
+	uint64_t deadline = is_idle(session) ? session->conn->idle_until : weft_now() + LOOK_TIME;
+
+	for (int i = 0; i < 2; i++)
+		for (struct h2_stream *s = session->first[slow_places[i]]; s != NULL; s = s->next)
+			deadline = s->until < deadline ? s->until : deadline;
+	return deadline;
+}
+
+static void end_late(struct h2_session *session)
+{
+	uint64_t now = weft_now();
+
+	for (int i = 0; i < 2; i++)
+		for (struct h2_stream *s = session->first[slow_places[i]]; s != NULL; s = s->next) {
+			if (s->until > now)
+				continue;
+			count(COUNT_LATE, 1);
+			s->until = WEFT_FOREVER;
+			nghttp2_submit_rst_stream(session->h2, NGHTTP2_FLAG_NONE, s->id,
+						  NGHTTP2_CANCEL);
+		}
+}
+
+/* The connection */
+
+static void say_goaway(struct h2_session *session)
+{
+	if (session->goaway)
+		return;
+	session->goaway = true;
+	nghttp2_submit_goaway(session->h2, NGHTTP2_FLAG_NONE,
+			      nghttp2_session_get_last_proc_stream_id(session->h2),
+			      NGHTTP2_NO_ERROR, NULL, 0);
+}
+
+/* Replies under way may have to wait for the client to let them go on: so the end of the server
+ * is not to end our input. True: there is something to say about that first. */
+static bool tell_busy(struct h2_session *session)
+{
+	bool busy = !is_idle(session);
+
+	if (busy == session->busy)
+		return false;
+	session->busy = busy;
+	return server_set_busy(session->conn->stream.fd, busy) && !session->goaway;
+}
+
+/* What came, the answers to it, and what goes. As send_some. */
+static int do_round(struct h2_session *session)
+{
+	int rc = take_input(session), sent;
+
+	answer_ready(session);
+	end_late(session);
+	if (session->resets > RESETS && session->resets > session->ended) {
 		nghttp2_session_terminate_session(session->h2, NGHTTP2_ENHANCE_YOUR_CALM);
 		rc = -EPROTO;
 	}
 	if (server_is_stopping())
-		nghttp2_submit_goaway(session->h2, NGHTTP2_FLAG_NONE,
-				      nghttp2_session_get_last_proc_stream_id(session->h2),
-				      NGHTTP2_NO_ERROR, NULL, 0);
-	if (send_all(session) < 0 || rc < 0 ||
-	    (!nghttp2_session_want_read(session->h2) && !nghttp2_session_want_write(session->h2)))
-		return false;
-	if (session->coming == NULL && session->going == NULL)
-		c->idle_until = weft_now() + settings.idle_time * WEFT_MS;
-	n = stream_fill(&c->stream, settings.max_head, deadline_of(session));
-	if (n == -ETIMEDOUT)
-		count(COUNT_LATE, 1);
-	return n > 0;
+		say_goaway(session);
+	sent = send_some(session);
+	if (sent == 0 && !nghttp2_session_want_read(session->h2) &&
+	    !nghttp2_session_want_write(session->h2))
+		return -ESHUTDOWN;
+	return rc < 0 ? rc : sent;
 }
 
-static int begin(struct session *session)
+/* Has the client nothing more to say, and we neither? */
+static bool is_over(const struct h2_session *session, bool at_end)
 {
-	static const nghttp2_settings_entry entries[] = {
-		{ NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, STREAMS },
-	};
-	nghttp2_session_callbacks *callbacks;
-	int rc = nghttp2_session_callbacks_new(&callbacks);
+	return at_end && session->first[H2_READY] == NULL && session->first[H2_DONE] == NULL &&
+	       session->first[H2_ANSWERING] == NULL;
+}
 
-	if (rc != 0)
-		return rc;
-	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin);
-	nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
-	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
-	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
-	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
-	rc = nghttp2_session_server_new(&session->h2, callbacks, session);
-	nghttp2_session_callbacks_del(callbacks);
-	return rc != 0 ? rc
-		       : nghttp2_submit_settings(session->h2, NGHTTP2_FLAG_NONE, entries,
-						 sizeof entries / sizeof *entries);
+static void serve_all(struct h2_session *session)
+{
+	bool at_end = false; /* of the input: a client may have said all, or we have to stop */
+	int more;
+
+	while ((more = do_round(session)) >= 0) {
+		ssize_t n;
+
+		if (more == 0 && is_over(session, at_end))
+			return;
+		if (session->first[H2_DONE] != NULL)
+			continue;
+		if (is_idle(session) && weft_now() >= session->conn->idle_until) {
+			count(COUNT_LATE, 1);
+			return;
+		}
+		if (tell_busy(session))
+			continue;
+		n = await_input(session, at_end, more ? 0 : deadline_of(session));
+		at_end |= n == 0;
+		if (n < 0 && n != -ETIMEDOUT && n != -ECANCELED)
+			return;
+	}
+}
+
+static void free_all(struct h2_session *session)
+{
+	for (int i = 0; i < H2_PLACES; i++)
+		while (session->first[i] != NULL) {
+			if (i == H2_DONE || i == H2_GOING)
+				h2_count(session, session->first[i]);
+			h2_forget(session, session->first[i]);
+		}
 }
 
 void h2_serve(struct conn *c, struct exchange *x)
 {
-	struct session session = { .conn = c, .x = x };
+	struct h2_session session = { .conn = c, .x = x, .color = weft_color_current() };
+	struct h2_stream mark = { .id = 0 };
+	weft_scope running;
 
 	c->politely = true;
-	progress(&session);
-	if (begin(&session) == 0)
-		while (serve_round(&session))
-			;
+	x->h2 = &mark; /* the log tells by it */
+	weft_scope_begin(&running);
+	if (h2_events_begin(&session) == 0)
+		serve_all(&session);
+	weft_scope_end(&running);
 	nghttp2_session_del(session.h2); /* tells of no stream any more */
-	free_all(session.coming);
-	free_all(session.ready);
-	free_all(session.going);
+	free_all(&session);
 	x->h2 = NULL;
 }

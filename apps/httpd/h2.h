@@ -1,8 +1,9 @@
 /* h2.h - HTTP/2, by nghttp2; no_h2.c stands in where it is not built in.
  *
- * A connection is one thread, as with HTTP/1. It answers requests in the order in which
- * they have come whole, one at a time; their replies go at the same time, as the client
- * gives them room. So a handler is written once for both.
+ * A connection is one thread, as with HTTP/1, and each request that is being answered is
+ * another, in the connection's color: while one waits the others go on. A reply goes when its
+ * handler has ended, beside the others, as the client gives them room. So a handler is
+ * written once for both.
  */
 #ifndef HTTPD_H2_H
 #define HTTPD_H2_H

@@ -35,6 +35,12 @@ int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most)
 	return 0;
 }
 
+static void free_bytes(struct h2_bytes *b)
+{
+	free(b->at);
+	*b = (struct h2_bytes){ NULL, 0, 0 };
+}
+
 static int add_text(struct h2_bytes *b, struct text text)
 {
 	return h2_bytes_add(b, text.at, text.size, settings.max_head);
@@ -81,9 +87,12 @@ int h2_stream_request(struct h2_stream *s, struct request *r)
 	};
 	int status;
 
+	memset(r, 0, offsetof(struct request, headers));
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (add_text(&s->head, parts[i]) < 0)
-			return 431;
+			return 503;
+	for (int i = 0; i < 4; i++)
+		free_bytes(&s->line[i]);
 	status = request_parse(r, s->head.at, s->head.size, (unsigned)settings.max_headers);
 	s->verb = r->verb;
 	s->target = r->target;
@@ -104,56 +113,75 @@ ssize_t h2_read(struct h2_stream *s, void *buf, size_t size)
 /* The reply */
 
 /* Names must be in small letters. */
-static void add_header(struct h2_stream *s, struct text name, struct text value)
+static int add_header(struct h2_stream *s, struct text name, struct text value)
 {
-	nghttp2_nv *h = &s->headers[s->count];
-	char *to = s->text + s->text_size;
+	char *from;
 
-	if (s->count == H2_REPLY_HEADERS || name.size + value.size > sizeof s->text - s->text_size)
-		return;
+	if (s->count == H2_REPLY_HEADERS)
+		return -EMSGSIZE;
+	if (h2_bytes_add(&s->text, name.at, name.size, STREAM_OUT) < 0 ||
+	    h2_bytes_add(&s->text, value.at, value.size, STREAM_OUT) < 0)
+		return -ENOMEM;
+	from = s->text.at + s->text.size - value.size - name.size;
 	for (size_t i = 0; i < name.size; i++)
-		to[i] = (char)tolower((unsigned char)name.at[i]);
-	memcpy(to + name.size, value.at, value.size);
-	*h = (nghttp2_nv){ (uint8_t *)to, (uint8_t *)to + name.size, name.size, value.size,
-			   NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE };
-	s->text_size += name.size + value.size;
+		from[i] = (char)tolower((unsigned char)from[i]);
+	s->headers[s->count].name = name.size;
+	s->headers[s->count].value = value.size;
 	s->count++;
+	return 0;
 }
 
-static void add_extra(struct h2_stream *s, struct text extra)
+static int add_extra(struct h2_stream *s, struct text extra)
 {
-	while (extra.size > 0) {
+	int rc = 0;
+
+	while (extra.size > 0 && rc == 0) {
 		const char *colon = memchr(extra.at, ':', extra.size);
 		const char *end = memchr(extra.at, '\r', extra.size);
 
 		if (colon == NULL || end == NULL)
-			return;
-		add_header(s, (struct text){ extra.at, (size_t)(colon - extra.at) },
-			   text_trim((struct text){ colon + 1, (size_t)(end - colon - 1) }));
+			return -EINVAL;
+		rc = add_header(s, (struct text){ extra.at, (size_t)(colon - extra.at) },
+				text_trim((struct text){ colon + 1, (size_t)(end - colon - 1) }));
 		extra.size -= (size_t)(end + 2 - extra.at);
 		extra.at = end + 2;
 	}
+	return rc;
 }
 
 int h2_reply_head(struct h2_stream *s, int status, struct text type, uint64_t size,
 		  struct text extra, const char *date)
 {
 	char number[24];
-	int n = snprintf(number, sizeof number, "%d", status);
+	int rc, n = snprintf(number, sizeof number, "%d", status);
 
 	s->status = status;
-	s->count = s->text_size = 0;
-	add_header(s, TEXT(":status"), (struct text){ number, (size_t)n });
-	add_header(s, TEXT("server"), TEXT("weft"));
-	add_header(s, TEXT("date"), (struct text){ date, DATE_SIZE - 1 });
-	if (type.size > 0)
-		add_header(s, TEXT("content-type"), type);
-	if (size != REPLY_UNKNOWN && status != 204 && status != 304) {
+	s->count = s->text.size = 0;
+	rc = add_header(s, TEXT(":status"), (struct text){ number, (size_t)n });
+	if (rc == 0)
+		rc = add_header(s, TEXT("server"), TEXT("weft"));
+	if (rc == 0)
+		rc = add_header(s, TEXT("date"), (struct text){ date, DATE_SIZE - 1 });
+	if (rc == 0 && type.size > 0)
+		rc = add_header(s, TEXT("content-type"), type);
+	if (rc == 0 && size != REPLY_UNKNOWN && status != 204 && status != 304) {
 		n = snprintf(number, sizeof number, "%llu", (unsigned long long)size);
-		add_header(s, TEXT("content-length"), (struct text){ number, (size_t)n });
+		rc = add_header(s, TEXT("content-length"), (struct text){ number, (size_t)n });
 	}
-	add_extra(s, extra);
-	return 0;
+	return rc == 0 ? add_extra(s, extra) : rc;
+}
+
+size_t h2_stream_headers(const struct h2_stream *s, nghttp2_nv out[H2_REPLY_HEADERS])
+{
+	uint8_t *at = (uint8_t *)s->text.at;
+
+	for (size_t i = 0; i < s->count; i++) {
+		size_t name = s->headers[i].name, value = s->headers[i].value;
+
+		out[i] = (nghttp2_nv){ at, at + name, name, value, NGHTTP2_NV_FLAG_NONE };
+		at += name + value;
+	}
+	return s->count;
 }
 
 int h2_reply_write(struct h2_stream *s, const void *data, size_t size)
@@ -196,6 +224,7 @@ void h2_stream_free(struct h2_stream *s)
 	for (int i = 0; i < 4; i++)
 		free(s->line[i].at);
 	free(s->head.at);
+	free(s->text.at);
 	free(s->body.at);
 	free(s->out.at);
 	if (s->file != NULL)

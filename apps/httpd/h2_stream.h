@@ -6,7 +6,7 @@
 
 #include "h2.h"
 
-enum { H2_REPLY_HEADERS = 16, H2_REPLY_HEAD = 1024 };
+enum { H2_REPLY_HEADERS = 16 };
 
 /* Bytes that grow. */
 struct h2_bytes {
@@ -14,30 +14,41 @@ struct h2_bytes {
 	size_t size, room;
 };
 
+struct h2_session;
+
 struct h2_stream {
 	int32_t id;
+	struct h2_session *session;
 	struct h2_stream *next, **at; /* of the list that it is in */
+	int place;                    /* enum h2_place */
 	uint64_t began;
+	uint64_t until; /* then the next part of the request has come, or of the reply gone */
+	uint64_t slice; /* bytes of that part so far */
 
 	/* The request: a head as of HTTP/1, so that one parser knows what is right. */
 	struct h2_bytes line[4]; /* method, path, authority; the fourth: all other headers */
 	struct h2_bytes head;
+	size_t head_size; /* of all that came for it */
 	struct h2_bytes body;
 	size_t body_used;
-	int error; /* status of the error reply that the request is to get, or 0 */
+	size_t skipped; /* bytes of it that came after it was refused */
+	int error;      /* status of the error reply that the request is to get, or 0 */
+	bool whole;     /* it has come to its end */
+	bool closed;    /* nghttp2 has forgotten it, while its handler runs */
 
 	/* The reply. */
-	nghttp2_nv headers[H2_REPLY_HEADERS];
+	struct h2_bytes text; /* names and values of its headers, one behind the other */
+	struct {
+		size_t name, value; /* their sizes */
+	} headers[H2_REPLY_HEADERS];
 	size_t count;
-	char text[H2_REPLY_HEAD]; /* what the headers point to */
-	size_t text_size;
 	struct h2_bytes out;
 	struct file *file;
 	uint64_t at_byte, left; /* of the file, or of `out` */
 	uint64_t sent;
 	int status;
+	bool ended;               /* the handler has said all */
 	struct text verb, target; /* for the log: in `head` */
-	bool answered;
 };
 
 enum { H2_METHOD, H2_PATH, H2_AUTHORITY, H2_OTHERS };
@@ -49,6 +60,9 @@ int h2_stream_header(struct h2_stream *s, struct text name, struct text value);
 
 /* Makes the request of all headers. 0, or the status of the error reply. */
 int h2_stream_request(struct h2_stream *s, struct request *r);
+
+/* The headers of the reply, for nghttp2. Gives how many. */
+size_t h2_stream_headers(const struct h2_stream *s, nghttp2_nv out[H2_REPLY_HEADERS]);
 
 /* The next bytes of the reply's body, for nghttp2. */
 ssize_t h2_stream_next(struct h2_stream *s, uint8_t *buf, size_t size, bool *ended);

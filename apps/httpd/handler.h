@@ -1,8 +1,10 @@
 /* handler.h - how to write a handler: a function that answers requests to a path.
  *
- * It runs in the connection's thread, in the connection's color. So it may wait like any
- * other thread (weft/blocking.h), needs no lock for what belongs to the connection, and
- * hops to another color (weft_hop) and back for what others use too.
+ * It runs in a thread, in the connection's color. So it may wait like any other thread
+ * (weft/blocking.h), needs no lock for what belongs to the connection, and hops to another
+ * color (weft_hop) and back for what others use too. By HTTP/2 other requests of the
+ * connection are answered while it waits; one that computes for long yields now and then, or
+ * hops to a color of its own.
  *
  *	static int hello(struct exchange *x)
  *	{

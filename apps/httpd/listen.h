@@ -2,17 +2,12 @@
 #ifndef HTTPD_LISTEN_H
 #define HTTPD_LISTEN_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* As the settings say. If no address was given and its port is taken, one of the next will
  * do. The descriptor, or -Exxx, which was told on standard error. */
 int listen_plain(void);
 int listen_tls(void);
-
-/* The port of a listening socket, and its address: "127.0.0.1:80". 0 or -Exxx. */
-int listen_port(int fd);
-int listen_name(int fd, char *out, size_t size);
 
 /* Asks for as many descriptors as we may have. *numbers is how many that are; *most, how
  * many connections there may be: some are for files. 0 or -Exxx. */

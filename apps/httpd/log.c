@@ -150,9 +150,9 @@ static int write_lines(void *unused)
 		do {
 			size += write_line(block + size, &line);
 		} while (size < BLOCK && lines_try_receive(access_log.channel, &line) == 0);
-		weft_write_all(access_log.fd, block, size);
 		if (atomic_exchange(&access_log.reopen, false))
 			open_again();
+		weft_write_all(access_log.fd, block, size);
 		if (size < BLOCK)
 			weft_sleep(LOG_PAUSE);
 	}

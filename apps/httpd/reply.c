@@ -150,6 +150,8 @@ int reply_head(struct exchange *x, int status, struct text type, uint64_t size, 
 {
 	char *begin, *to;
 
+	if (HEAD_MOST + type.size + extra.size > STREAM_OUT)
+		return -EMSGSIZE;
 	x->status = status;
 	set_date(x);
 	if (x->h2 != NULL)

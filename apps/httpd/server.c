@@ -11,21 +11,29 @@
 
 #include "address.h"
 #include "cache.h"
+#include "common/socket.h"
 #include "conn.h"
 #include "counters.h"
 #include "listen.h"
 #include "log.h"
+#include "overload.h"
 #include "settings.h"
 
 /* Before a new try when there was no room for a connection; for what hangs at the end. */
 #define ROOM_TIME (50 * WEFT_MS)
 #define LAST_TIME (3 * WEFT_SEC)
 
+/* Connections that the acceptor takes on one worker, at least. */
+enum { AT_ONE_PLACE = 16 };
+
 /* How often one that is refused is listened to. */
 enum { REFUSED_READS = 16 };
 
-static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nServer: weft\r\n"
-			   "Content-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
+static const char busy_reply[] = "HTTP/1.1 503 Service Unavailable\r\nServer: weft\r\n"
+				 "Content-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
+
+/* Of a descriptor. */
+enum { CLOSED, OPEN, BUSY };
 
 /* A connection, from the acceptor to its end. */
 struct arrival {
@@ -40,7 +48,7 @@ static struct {
 	_Atomic bool stopping;
 	weft_waitgroup users; /* acceptors and connections */
 	/* Which descriptors are connections: they are to be told of the end. */
-	_Atomic bool *open;
+	_Atomic uint8_t *open;
 	uint64_t numbers;
 } server = { .plain = -1, .tls = -1 };
 
@@ -71,12 +79,12 @@ int server_listen(void)
 
 int server_port(void)
 {
-	return listen_port(server.plain);
+	return socket_port(server.plain);
 }
 
 bool server_address(bool tls, char *out, size_t size)
 {
-	return listen_name(tls ? server.tls : server.plain, out, size) == 0;
+	return socket_name(tls ? server.tls : server.plain, out, size) == 0;
 }
 
 void server_free(void)
@@ -88,10 +96,17 @@ void server_free(void)
 
 /* Connections */
 
-static void set_open(int fd, bool open)
+static void set_open(int fd, uint8_t open)
 {
 	if ((uint64_t)fd < server.numbers)
 		atomic_store(&server.open[fd], open);
+}
+
+bool server_set_busy(int fd, bool busy)
+{
+	set_open(fd, busy ? BUSY : OPEN);
+	/* Now whoever stops the server sees that, or it is seen here. */
+	return atomic_load(&server.stopping);
 }
 
 /* Counts a connection out and frees it. */
@@ -108,15 +123,13 @@ static int serve(void *arg)
 	struct arrival *a = arg;
 	struct stream *s = &a->conn.stream;
 
-	set_open(s->fd, true);
-	/* Now whoever stops the server sees this one, or it sees that. */
-	if (atomic_load(&server.stopping))
+	if (server_set_busy(s->fd, false))
 		shutdown(s->fd, SHUT_RD);
 	if (a->tls)
 		s->tls = tls_accept(s->fd, weft_now() + settings.head_time * WEFT_MS);
 	if (!a->tls || s->tls != NULL)
 		conn_serve(&a->conn);
-	set_open(s->fd, false);
+	set_open(s->fd, CLOSED);
 	stream_close(s, a->conn.politely);
 	forget(a);
 	return 0;
@@ -131,7 +144,7 @@ static void refuse(int fd, bool tls)
 
 	count(COUNT_REFUSED, 1);
 	if (!tls) {
-		send(fd, busy, sizeof busy - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		send(fd, busy_reply, sizeof busy_reply - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 		shutdown(fd, SHUT_WR);
 		while (reads++ < REFUSED_READS &&
 		       recv(fd, scrap, sizeof scrap, MSG_DONTWAIT) == (ssize_t)sizeof scrap)
@@ -195,19 +208,32 @@ static void await_room(void)
 	weft_sleep(ROOM_TIME);
 }
 
-/* One for each worker and socket, which is its `arg`. Whichever worker has time takes the
- * next connection, and keeps it unless another one has none. */
+/* To the next worker, if its turn is over on this one: connections begin where the acceptor is,
+ * and those that are kept are to be spread. Then it may be stolen again, as any color. */
+static void move_on(weft_color color)
+{
+	weft_color_pin(color, (weft_worker_current() + 1) % weft_workers());
+	weft_yield();
+	weft_color_pin(color, -1);
+}
+
+/* One for each socket, which is its `arg`. One for each worker would take turns, and so wake
+ * another worker for each connection. */
 static int accept_all(void *arg)
 {
 	bool tls = arg == &server.tls;
-	int fd, listener = *(int *)arg;
+	int fd, listener = *(int *)arg, accepted = 0;
 	struct sockaddr_storage peer;
 
-	while ((fd = weft_accept(listener, &peer)) != -EBADF && fd != -ESHUTDOWN) {
+	/* Once it stops, the listener's number may be that of something else. */
+	while (!server_is_stopping() && (fd = weft_accept(listener, &peer)) != -EBADF &&
+	       fd != -ESHUTDOWN) {
 		if (fd >= 0)
 			arrive(fd, &peer, tls);
 		else if (fd != -ECONNABORTED)
 			await_room();
+		if (++accepted % AT_ONE_PLACE == 0)
+			move_on(weft_color_current());
 	}
 	weft_waitgroup_done(&server.users);
 	return 0;
@@ -217,22 +243,22 @@ static int start_accepting(int *listener)
 {
 	int rc = *listener >= 0 ? weft_fd_adopt(*listener) : 0;
 
-	for (int i = 0; i < weft_workers() && rc == 0 && *listener >= 0; i++) {
-		weft_color color = weft_color_new();
-
-		weft_color_pin(color, i);
-		weft_waitgroup_add(&server.users, 1);
-		rc = weft_go_on(color, accept_all, listener);
-		if (rc < 0)
-			weft_waitgroup_done(&server.users);
-	}
+	if (rc < 0 || *listener < 0)
+		return rc;
+	weft_waitgroup_add(&server.users, 1);
+	rc = weft_go_on(weft_color_new(), accept_all, listener);
+	if (rc < 0)
+		weft_waitgroup_done(&server.users);
 	return rc;
 }
 
 int server_start(void)
 {
-	int rc = start_accepting(&server.plain);
+	int rc;
 
+	address_init();
+	overload_init();
+	rc = start_accepting(&server.plain);
 	return rc < 0 ? rc : start_accepting(&server.tls);
 }
 
@@ -253,9 +279,12 @@ static void stop_accepting(int *listener)
 
 static void shut_all(int how)
 {
-	for (uint64_t fd = 0; fd < server.numbers; fd++)
-		if (atomic_load(&server.open[fd]))
+	for (uint64_t fd = 0; fd < server.numbers; fd++) {
+		uint8_t open = atomic_load(&server.open[fd]);
+
+		if (open == OPEN || (open == BUSY && how != SHUT_RD))
 			shutdown((int)fd, how);
+	}
 }
 
 /* Idle connections find their stream at its end; requests under way go on. */

@@ -1,11 +1,10 @@
 /* settings.c - the flags. */
 #include "settings.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/flags.h"
 #include "request.h"
 
 struct settings settings = {
@@ -26,15 +25,7 @@ struct settings settings = {
 	.cache_time = 1000,
 };
 
-/* A flag has either a text or a number, or nothing and is a switch. */
-struct flag {
-	const char *name, *value, *help;
-	const char **text;
-	uint64_t *number, least, most;
-	bool *given;
-};
-
-static const struct flag flags[] = {
+static const struct flag list[] = {
 	{ "listen", "ADDRESS", "where: 127.0.0.1:8080, [::]:80, :80 (every IPv4 address)",
 	  .text = &settings.listen, .given = &settings.port_given },
 	{ "listen-tls", "ADDRESS", "where encrypted connections come",
@@ -70,7 +61,7 @@ static const struct flag flags[] = {
 	  .least = 1, .most = UINT32_MAX },
 	{ "stop-time", "MS", "for requests under way at the end", .number = &settings.stop_time,
 	  .least = 1, .most = UINT32_MAX },
-	{ "queue-time", "MS", "a connection that waits longer for its turn gets 503 (0: none)",
+	{ "queue-time", "MS", "who waits longer for a turn gets 503 (0: nobody)",
 	  .number = &settings.queue_time, .most = UINT32_MAX },
 	{ "cache-size", "BYTES", "of small files kept in memory", .number = &settings.cache_size,
 	  .most = INT64_MAX },
@@ -80,83 +71,16 @@ static const struct flag flags[] = {
 	  .number = &settings.cache_time, .most = UINT32_MAX },
 	{ "once", NULL, "fetch a page and the counters, show both, stop", .given = &settings.once },
 };
-enum { FLAGS = sizeof flags / sizeof *flags };
 
-static void print_usage(FILE *out)
-{
-	char left[40];
-
-	fputs("usage: weft-httpd [FLAG...]\n\nServes files by HTTP until SIGTERM or ctrl-C; "
-	      "SIGHUP opens log, root and certificate\nanew.\n\n",
-	      out);
-	for (int i = 0; i < FLAGS; i++) {
-		const struct flag *f = &flags[i];
-
-		snprintf(left, sizeof left, "--%s%s%s", f->name, f->value ? " " : "",
-			 f->value ? f->value : "");
-		fprintf(out, "  %-24s %s", left, f->help);
-		if (f->number != NULL)
-			fprintf(out, " [%llu]", (unsigned long long)*f->number);
-		else if (f->text != NULL && *f->text != NULL)
-			fprintf(out, " [%s]", *f->text);
-		fputc('\n', out);
-	}
-	fputs("  --help                   this text\n\n"
-	      "Settings of the runtime come from the environment: WEFT_WORKERS=1, WEFT_IO=epoll\n"
-	      "...\n",
-	      out);
-}
-
-static bool read_number(const struct flag *f, const char *text)
-{
-	unsigned long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < f->least ||
-	    value > f->most) {
-		fprintf(stderr, "weft-httpd: --%s takes a number from %llu to %llu, not %s\n",
-			f->name, (unsigned long long)f->least, (unsigned long long)f->most, text);
-		return false;
-	}
-	*f->number = value;
-	return true;
-}
-
-static const struct flag *find(const char *word)
-{
-	if (strncmp(word, "--", 2) == 0)
-		for (int i = 0; i < FLAGS; i++)
-			if (strcmp(word + 2, flags[i].name) == 0)
-				return &flags[i];
-	return NULL;
-}
-
-static bool read_all(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		const struct flag *f = find(argv[i]);
-
-		if (f == NULL) {
-			fprintf(stderr, "weft-httpd: no such flag: %s (see --help)\n", argv[i]);
-			return false;
-		}
-		if (f->given != NULL)
-			*f->given = true;
-		if (f->value == NULL)
-			continue;
-		if (++i == argc) {
-			fprintf(stderr, "weft-httpd: --%s takes a value\n", f->name);
-			return false;
-		}
-		if (f->text != NULL)
-			*f->text = argv[i];
-		else if (!read_number(f, argv[i]))
-			return false;
-	}
-	return true;
-}
+static const struct flags flags = {
+	.program = "weft-httpd",
+	.usage = "[FLAG...]",
+	.about = "Serves files by HTTP until SIGTERM or ctrl-C; SIGHUP opens log, root and "
+		 "certificate\nanew.",
+	.list = list,
+	.count = sizeof list / sizeof *list,
+	.runtime = true,
+};
 
 /* What no flag can be right about alone. */
 static const char *find_problem(void)
@@ -180,15 +104,11 @@ static const char *find_problem(void)
 int settings_read(int argc, char **argv)
 {
 	const char *problem;
+	int rc;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--help") == 0) {
-			print_usage(stdout);
-			return EXIT_SUCCESS;
-		}
-	}
-	if (!read_all(argc, argv))
-		return 2;
+	rc = flags_read(&flags, argc, argv, NULL);
+	if (rc >= 0)
+		return rc;
 	problem = find_problem();
 	if (problem != NULL) {
 		fprintf(stderr, "weft-httpd: %s\n", problem);

@@ -31,7 +31,7 @@ struct settings {
 	uint64_t body_time;  /* for each 64 KiB of a body to come */
 	uint64_t send_time;  /* for each 256 KiB of a reply to go */
 	uint64_t stop_time;  /* for requests under way when the server is told to stop */
-	uint64_t queue_time; /* a connection that waited longer for its turn gets 503 */
+	uint64_t queue_time; /* who waited longer for a turn gets 503 */
 
 	uint64_t cache_size; /* bytes of small files kept in memory */
 	uint64_t cache_file; /* most bytes of one that is */

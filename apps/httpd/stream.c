@@ -19,10 +19,12 @@ enum { CLOSE_BYTES = 1 << 20 };
 /* Sending */
 
 /* Many connections' sends go to the kernel together, which is cheaper by far, but makes each
- * thread wait. With a connection that ends it is cheaper to have done with it at once. */
-static size_t send_at_once(struct stream *s, const char *data, size_t size)
+ * thread wait. With a connection that ends, or before more that follows, it is cheaper to have
+ * done with it at once. */
+static size_t send_at_once(struct stream *s, const char *data, size_t size, int flags)
 {
-	ssize_t n = s->last ? send(s->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+	bool at_once = s->last || flags & MSG_MORE;
+	ssize_t n = at_once ? send(s->fd, data, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
 
 	return n > 0 ? (size_t)n : 0;
 }
@@ -52,7 +54,7 @@ static int send_slice(struct stream *s, const char *data, size_t size, int flags
 
 	if (s->tls != NULL)
 		return sent(s, tls_send(s->tls, data, size, deadline), size);
-	done = send_at_once(s, data, size);
+	done = send_at_once(s, data, size, flags);
 	if (done < size)
 		n = weft_send_until(s->fd, data + done, size - done, MSG_WAITALL | flags, deadline);
 	return sent(s, n < 0 ? n : n + (ssize_t)done, size);

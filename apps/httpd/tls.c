@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,9 +19,30 @@ static SSL *ssl_of(struct tls *tls)
 	return (SSL *)tls;
 }
 
-/* What new connections use; each counts itself as a user of it. */
-static _Atomic(SSL_CTX *) context;
-static SSL_CTX *former; /* somebody may be just about to use it */
+/* What new connections use; each counts itself as a user of it, under the lock. */
+static SSL_CTX *context;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void change_context(SSL_CTX *ctx)
+{
+	SSL_CTX *former;
+
+	pthread_mutex_lock(&lock);
+	former = context;
+	context = ctx;
+	pthread_mutex_unlock(&lock);
+	SSL_CTX_free(former);
+}
+
+static SSL *new_ssl(void)
+{
+	SSL *ssl;
+
+	pthread_mutex_lock(&lock);
+	ssl = SSL_new(context);
+	pthread_mutex_unlock(&lock);
+	return ssl;
+}
 
 static int fail(const char *what)
 {
@@ -59,6 +80,8 @@ int tls_load(void)
 					 SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 				      SSL_MODE_RELEASE_BUFFERS);
+	/* Clients keep their tickets; we would keep 20,000 sessions of theirs. */
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
 	if (SSL_CTX_use_certificate_chain_file(ctx, settings.certificate) != 1 ||
 	    SSL_CTX_use_PrivateKey_file(ctx, settings.key, SSL_FILETYPE_PEM) != 1 ||
@@ -66,16 +89,13 @@ int tls_load(void)
 		SSL_CTX_free(ctx);
 		return fail(settings.certificate);
 	}
-	SSL_CTX_free(former);
-	former = atomic_exchange(&context, ctx);
+	change_context(ctx);
 	return 0;
 }
 
 void tls_unload(void)
 {
-	SSL_CTX_free(former);
-	SSL_CTX_free(atomic_exchange(&context, NULL));
-	former = NULL;
+	change_context(NULL);
 }
 
 /* Waits for what an SSL call asked for. 0 to try again, or the error. */
@@ -102,7 +122,7 @@ static int wait_for(SSL *ssl, int rc, uint64_t deadline)
 
 struct tls *tls_accept(int fd, uint64_t deadline)
 {
-	SSL *ssl = SSL_new(atomic_load(&context));
+	SSL *ssl = new_ssl();
 	int rc;
 
 	if (ssl == NULL)

@@ -14,6 +14,34 @@ extern "C" {
 // So that the compiler leaves a block where it is, and does what is in it each time.
 #define HERE __asm__ volatile("" : : : "memory")
 
+// What the blocks are compared with, in the same language and by the same compiler.
+static __attribute__((noinline)) int nothing(void *arg)
+{
+	__asm__ volatile("" : : "r"(arg));
+	return 0;
+}
+
+static int calls(long rounds)
+{
+	int err = 0;
+
+	for (long i = 0; i < rounds; i++)
+		err |= nothing(nullptr);
+	return err;
+}
+
+static int function(long rounds)
+{
+	int err = 0, result = 0;
+
+	weft_finish(all, &result)
+	{
+		for (long i = 0; i < rounds; i++)
+			err |= weft_async_call(nothing, nullptr);
+	}
+	return result | err;
+}
+
 static int empty(long rounds)
 {
 	int err = 0;
@@ -82,6 +110,8 @@ static int finish_yield(long rounds)
 }
 
 static const struct cycles_case cases[] = {
+	{ "call", "C++", calls, 1000, 1 },
+	{ "function", "weft", function, 1000, 1 },
 	{ "empty", "weft", empty, 1000, 1 },
 	{ "adding", "weft", adding, 1000, 1 },
 	{ "finish-async", "weft", finish_async, 1000, 1 },

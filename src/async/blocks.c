@@ -108,6 +108,7 @@ static void run_own_task(void *arg)
 
 static WF_NOINLINE void *make_on_bench(size_t size, size_t shared_size, task_fn *fn)
 {
+	struct task *task = &bench.task;
 	size_t shared_at = SHARED_AT;
 
 	bench.run = run_task;
@@ -118,9 +119,11 @@ static WF_NOINLINE void *make_on_bench(size_t size, size_t shared_size, task_fn 
 	bench.size = (shared_at + shared_size + 7) & ~(size_t)7;
 	if (WF_UNLIKELY(bench.size > offsetof(__typeof__(bench), size)))
 		wf_bug("a block uses over sixty variables");
-	bench.task.shared = (char *)&bench.task + shared_at;
-	bench.task.fn = fn;
-	return &bench.task;
+	task->shared = (char *)task + shared_at;
+	task->fn = fn;
+	/* Else the caller would know what comes back, and not call this last. */
+	__asm__("" : "+r"(task));
+	return task;
 }
 
 void *weft_kmpc_task_alloc_(void *where, int thread, int flags, size_t size, size_t shared_size,

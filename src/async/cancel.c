@@ -162,7 +162,7 @@ static void look_at_running(struct telling *list)
 	while (t != self) {
 		weft_thread *above = self;
 
-		while (above->under != t && above->under != NULL && above->under != &wf_nobody)
+		while (above->under != t && above->under != &wf_nobody)
 			above = above->under;
 		t = above;
 		look(list, t);

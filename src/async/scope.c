@@ -209,10 +209,10 @@ static WF_NOINLINE weft_thread *leave_somehow(weft_thread *t)
  * stranger. */
 weft_thread *wf_scope_leave(weft_thread *t)
 {
-	weft_scope *s = t->member;
+	weft_scope *s = t->scope; /* known earlier than t->member, which is made of it */
 	weft_thread *owner;
 
-	if (s == NULL || t->scope != s ||
+	if (s == NULL || t->member != s ||
 	    WF_UNLIKELY(!wf_home_enter_own(&s->home_, wf_home_name(t->event.color))))
 		return leave_somehow(t);
 	owner = leave_inside(s, t, WF_HOME_OWN);

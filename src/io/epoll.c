@@ -128,7 +128,7 @@ static WF_COLD int by_edge(struct wf_fd *f) WF_REQUIRES(f->lock)
 	err = control(f->home, EPOLL_CTL_MOD, f);
 	f->level = err < 0;
 	f->fickle += err == 0;
-	wf_dir_set_ready(&f->dir[WF_IN], true);
+	wf_fd_set_ready(f, WF_IN, true);
 	return err;
 }
 
@@ -144,7 +144,7 @@ static WF_COLD void register_for(struct wf_fd *f, weft_op *op, struct wf_after *
 		wf_op_live(op);
 	} else if (err == -EPERM && f->kind == WF_KIND_OTHER) {
 		__atomic_store_n(&f->kind, WF_KIND_FILE, __ATOMIC_RELAXED);
-		wf_dir_set_ready(&f->dir[wf_op_dir(op)], true);
+		wf_fd_set_ready(f, wf_op_dir(op), true);
 	} else {
 		wf_op_finish(f, op, err, after);
 	}
@@ -192,19 +192,18 @@ static WF_COLD void pause_head(struct wf_fd *f, int d, weft_op *op) WF_REQUIRES(
 	wf_op_not_busy(f, op);
 	if (told && f->registered)
 		told = control(f->home, EPOLL_CTL_MOD, f) == 0;
-	wf_dir_set_ready(&f->dir[d], !told);
+	wf_fd_set_ready(f, d, !told);
 }
 
 /* One try of the head, and what follows from it. */
 static WF_INLINE void advance_head(struct wf_fd *f, int d, weft_op *op, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {
-	struct wf_dir *dir = &f->dir[d];
 	struct wf_tried t;
 	int64_t n;
 	bool stale;
 
-	wf_dir_set_ready(dir, false);
+	wf_fd_set_ready(f, d, false);
 	t = attempt(f, d, op);
 	n = t.n;
 	stale = op->flags_ & WF_OP_STALE; /* then the direction is another life's */
@@ -215,7 +214,7 @@ static WF_INLINE void advance_head(struct wf_fd *f, int d, weft_op *op, struct w
 			f->misses = 0;
 	}
 	if (n != -EAGAIN && !stale && (t.more || f->doubtful) && !(f->level && n > 0))
-		wf_dir_set_ready(dir, true);
+		wf_fd_set_ready(f, d, true);
 	if (op->flags_ & WF_OP_CANCEL && (n == -EAGAIN || n == WF_TRY_OFFLOAD || n == WF_TRY_PAUSE))
 		n = -ECANCELED;
 	if (n == WF_TRY_OFFLOAD)
@@ -251,7 +250,7 @@ static void advance(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(
 	int err;
 
 	while ((op = dir->head) != NULL && !(op->flags_ & WF_OP_BUSY)) {
-		if (dir->ready || wf_op_impatient(op)) {
+		if (f->ready[d] || wf_op_impatient(op)) {
 			advance_head(f, d, op, after);
 		} else if (!f->registered) {
 			register_for(f, op, after);
@@ -334,7 +333,7 @@ static void await_edge(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->l
 static WF_INLINE void advance_now(struct wf_fd *f, int d, weft_op *op, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {
-	if (WF_LIKELY(f->dir[d].ready))
+	if (WF_LIKELY(f->ready[d]))
 		advance_head(f, d, op, after);
 	if (WF_UNLIKELY(f->dir[d].head != NULL))
 		advance(f, d, after);
@@ -343,7 +342,7 @@ static WF_INLINE void advance_now(struct wf_fd *f, int d, weft_op *op, struct wf
 /* Whether the head of a direction has only to wait for an edge. */
 static inline bool just_waits(const struct wf_fd *f, int d, const weft_op *op) WF_REQUIRES(f->lock)
 {
-	return !f->dir[d].ready && f->registered && f->sure && !wf_op_impatient(op) &&
+	return !f->ready[d] && f->registered && f->sure && !wf_op_impatient(op) &&
 	       f->misses < LEVEL_MISSES && !(f->level && d == WF_OUT);
 }
 
@@ -369,7 +368,7 @@ static void offloaded(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *
 
 	if (op->kind_ == WF_OP_SENDFILE && n >= 0 && !(op->flags_ & (WF_OP_CANCEL | WF_OP_STALE))) {
 		wf_op_not_busy(f, op); /* its pages are there now */
-		wf_dir_set_ready(&f->dir[d], true);
+		wf_fd_set_ready(f, d, true);
 	} else {
 		if (op->kind_ == WF_OP_SENDFILE && n >= 0)
 			n = -ECANCELED;
@@ -489,7 +488,7 @@ static void edge_for(struct wf_fd *f, int d, uint64_t asked, struct wf_after *af
 {
 	struct wf_watch *w = f->watch[d];
 
-	wf_dir_set_ready(&f->dir[d], true);
+	wf_fd_set_ready(f, d, true);
 	if (w != NULL && w->state == WF_WATCH_ARMED && w->armed < asked)
 		wf_watch_fired(f, w);
 	else if (w != NULL && w->state == WF_WATCH_ARMED)
@@ -504,30 +503,29 @@ static void edge_for(struct wf_fd *f, int d, uint64_t asked, struct wf_after *af
 static WF_INLINE void edge_in(struct wf_fd *f, uint64_t asked, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {
-	struct wf_dir *dir = &f->dir[WF_IN];
-	weft_op *op = dir->head;
+	weft_op *op = f->dir[WF_IN].head;
 
-	if (WF_UNLIKELY(op == NULL || op->flags_ & WF_OP_BUSY || f->watch[WF_IN] != NULL)) {
+	if (WF_UNLIKELY(op == NULL || op->flags_ & WF_OP_BUSY ||
+			(f->others && f->watch[WF_IN] != NULL))) {
 		edge_for(f, WF_IN, asked, after);
 		return;
 	}
-	wf_dir_set_ready(dir, true);
+	wf_fd_set_ready(f, WF_IN, true);
 	advance_now(f, WF_IN, op, after);
 }
 
 static WF_INLINE void edge_out(struct wf_fd *f, uint64_t asked, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {
-	if (WF_LIKELY(f->dir[WF_OUT].head == NULL && f->watch[WF_OUT] == NULL && !f->level))
-		wf_dir_set_ready(&f->dir[WF_OUT], true);
+	if (WF_LIKELY(f->dir[WF_OUT].head == NULL && !f->level && !f->others))
+		wf_fd_set_ready(f, WF_OUT, true);
 	else
 		edge_for(f, WF_OUT, asked, after);
 }
 
-static WF_INLINE void edge(uint64_t data, uint32_t events, uint64_t asked)
+static WF_INLINE void edge(uint64_t data, uint32_t events, uint64_t asked, struct wf_after *after)
 {
 	struct wf_fd *f = wf_fd_peek((int)(uint32_t)data);
-	struct wf_after after = { 0 };
 
 	if (f == NULL)
 		return;
@@ -536,14 +534,15 @@ static WF_INLINE void edge(uint64_t data, uint32_t events, uint64_t asked)
 		if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLPRI))
 			f->doubtful = true;
 		if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI))
-			edge_in(f, asked, &after);
+			edge_in(f, asked, after);
 		if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
-			edge_out(f, asked, &after);
-		if (WF_UNLIKELY(f->loose != NULL))
-			await_edge(f, &after);
+			edge_out(f, asked, after);
+		if (WF_UNLIKELY(f->others))
+			await_edge(f, after);
 	}
 	wf_lock_give(&f->lock);
-	wf_after(&after);
+	if (WF_UNLIKELY(after->closer != NULL || after->close))
+		wf_after(after);
 }
 
 static int wait_events(int fd, struct epoll_event *events, int64_t wait_ns)
@@ -571,12 +570,8 @@ static int wait_events(int fd, struct epoll_event *events, int64_t wait_ns)
  * records are fetched, then the operations that wait there. */
 static inline void fetch_records(const struct epoll_event *events, int n)
 {
-	for (int i = 0; i < n; i++) {
-		const char *f = (const char *)wf_fd_peek((int)(uint32_t)events[i].data.u64);
-
-		__builtin_prefetch(f, 1);
-		__builtin_prefetch(f + 64, 1);
-	}
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(wf_fd_peek((int)(uint32_t)events[i].data.u64), 1);
 }
 
 static inline void fetch_operations(const struct epoll_event *events, int n)
@@ -591,8 +586,10 @@ static inline void fetch_operations(const struct epoll_event *events, int n)
 	}
 }
 
+/* What has ended is delivered when all were seen to: most of it is often of one color. */
 static int see_to(const struct epoll_event *events, int n, uint64_t asked)
 {
+	struct wf_after after = { 0 };
 	int delivered = 0;
 
 	fetch_operations(events, n);
@@ -600,9 +597,10 @@ static int see_to(const struct epoll_event *events, int n, uint64_t asked)
 		/* cppcheck-suppress uninitvar ; the kernel has filled in the first n */
 		if (events[i].data.u64 == WAKE)
 			continue;
-		edge(events[i].data.u64, events[i].events, asked);
+		edge(events[i].data.u64, events[i].events, asked, &after);
 		delivered++;
 	}
+	wf_after(&after);
 	return delivered;
 }
 

@@ -172,8 +172,9 @@ void wf_fd_set_kind(struct wf_fd *f, enum wf_kind kind)
 	__atomic_store_n(&f->kind, (uint8_t)kind, __ATOMIC_RELAXED);
 	f->fresh = true;
 	f->home = (uint16_t)wf_next_home();
-	wf_dir_set_ready(&f->dir[WF_IN], true);
-	wf_dir_set_ready(&f->dir[WF_OUT], true);
+	wf_fd_set_ready(f, WF_IN, true);
+	wf_fd_set_ready(f, WF_OUT, true);
+	f->others = f->loose != NULL || f->watches != NULL;
 }
 
 void wf_fd_forget(struct wf_fd *f)
@@ -188,4 +189,5 @@ void wf_fd_forget(struct wf_fd *f)
 	__atomic_store_n(&f->cached, 0, __ATOMIC_RELAXED);
 	f->away = 0;
 	f->identity = 0;
+	__atomic_store_n(&f->warm, 0, __ATOMIC_RELAXED);
 }

@@ -31,17 +31,23 @@ enum wf_kind {
 	WF_KIND_OTHER,   /* pipes, terminals, eventfds ... */
 };
 
-/* `head` and `ready` are also read without the lock: wf_dir_head, wf_dir_ready. */
+/* `head` is also read without the lock: wf_dir_head. */
 struct wf_dir {
 	weft_op *head, *tail;
-	/* Worth a try. Without it the head waits for the kernel to say so. */
-	uint8_t ready;
 };
 
-/* The first line of the cache has what reading needs, the next what writing does. */
+/* The first line of the cache has all that usual reads and writes look at: where there are
+ * many descriptors, each line of each record is a miss. */
 struct __attribute__((aligned(64))) wf_fd {
 	struct wf_lock lock;
 	int fd;
+	struct wf_dir dir[WF_DIRS];
+	uint32_t life; /* changes when the number means another descriptor */
+	uint32_t busy; /* busy operations of this life */
+	uint16_t home; /* the worker that this descriptor belongs to */
+	/* Worth a try. Without it the head waits for the kernel to say so. Also read
+	 * without the lock: wf_fd_ready. */
+	uint8_t ready[WF_DIRS];
 	uint8_t kind;    /* enum wf_kind; also read without the lock */
 	bool registered; /* epoll: in the instance of worker `home` */
 	bool fresh;      /* no operation yet: the first one spreads descriptors */
@@ -49,18 +55,15 @@ struct __attribute__((aligned(64))) wf_fd {
 	bool sure;       /* this life began by an operation of ours, so we know it */
 	uint8_t nowait;  /* keeps its O_NONBLOCK; also read without the lock */
 	bool level;      /* epoll: is told of as long as there is something to read */
-	uint8_t fickle;  /* epoll: how often that was given up */
 	bool doubtful;   /* epoll: a short read proves nothing (end of stream, urgent data) */
 	bool pipe;       /* a short read leaves nothing, as of TCP */
 	uint8_t misses;  /* useless tries to read; also how many hints to leave out */
+	uint8_t away;    /* epoll: starts in a row from workers that are not home */
+	bool others;     /* there are, or were, watches or loose operations */
 	uint8_t hints;   /* now.c: that were left out */
+	uint8_t fickle;  /* epoll: how often telling by level was given up */
 	bool direct;     /* a file that no cache answers for: every read takes its time */
 	uint8_t cached;  /* a file that is not direct; also read without the lock */
-	uint8_t away;    /* epoll: starts in a row from workers that are not home */
-	uint16_t home;   /* the worker that this descriptor belongs to */
-	uint32_t life;   /* changes when the number means another descriptor */
-	uint32_t busy;   /* busy operations of this life */
-	struct wf_dir dir[WF_DIRS];
 	weft_op *loose;
 	struct wf_watch *watch[WF_DIRS]; /* in force */
 	struct wf_watch *watches;        /* all that are not freed yet */
@@ -68,6 +71,9 @@ struct __attribute__((aligned(64))) wf_fd {
 	weft_op *giver;                  /* accepted or opened by it, and not yet given */
 	uint64_t identity;               /* of the file, or 0: not known */
 	struct wf_job *jobs;             /* all that are not freed yet */
+	/* sendfile.c, without the lock: which chunks of a file were all in memory, one bit
+	 * each, and since when that is known. */
+	uint64_t warm, warm_since;
 };
 
 /* Whoever reads without the lock sees what was, a moment ago: what happened before is
@@ -77,14 +83,14 @@ static inline weft_op *wf_dir_head(const struct wf_dir *dir)
 	return __atomic_load_n(&dir->head, __ATOMIC_RELAXED);
 }
 
-static inline bool wf_dir_ready(const struct wf_dir *dir)
+static inline bool wf_fd_ready(const struct wf_fd *f, int d)
 {
-	return __atomic_load_n(&dir->ready, __ATOMIC_RELAXED);
+	return __atomic_load_n(&f->ready[d], __ATOMIC_RELAXED);
 }
 
-static inline void wf_dir_set_ready(struct wf_dir *dir, bool ready)
+static inline void wf_fd_set_ready(struct wf_fd *f, int d, bool ready)
 {
-	__atomic_store_n(&dir->ready, ready, __ATOMIC_RELAXED);
+	__atomic_store_n(&f->ready[d], ready, __ATOMIC_RELAXED);
 }
 
 static inline enum wf_kind wf_fd_kind(const struct wf_fd *f)

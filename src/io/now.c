@@ -49,13 +49,13 @@ static bool turn_begin(struct wf_fd *f, int d, bool urge, struct turn *t)
 	wf_lock_take(&f->lock);
 	may = learnt(f);
 	t->behind = may && dir->head != NULL;
-	may = may && !t->behind && (dir->ready || urge);
+	may = may && !t->behind && (f->ready[d] || urge);
 	t->kind = f->kind;
 	t->doubtful = f->doubtful;
 	t->level = f->level;
 	t->cleared = may && d == WF_IN && f->kind != WF_KIND_FILE;
 	if (t->cleared) {
-		wf_dir_set_ready(dir, false);
+		wf_fd_set_ready(f, d, false);
 		wf_fd_missed(f);
 	}
 	wf_lock_give(&f->lock);
@@ -69,7 +69,7 @@ static void turn_end(struct wf_fd *f, int d)
 	weft_op *next;
 
 	wf_lock_take(&f->lock);
-	wf_dir_set_ready(&f->dir[d], true);
+	wf_fd_set_ready(f, d, true);
 	f->misses = 0;
 	next = f->dir[d].head;
 	if (WF_UNLIKELY(next != NULL) && !(next->flags_ & WF_OP_BUSY))
@@ -178,18 +178,16 @@ static inline bool hopeless(int fd, bool urge)
 {
 	const struct wf_fd *f = wf_fd_peek(fd);
 
-	return f != NULL && !urge && wf_fd_kind(f) != WF_KIND_UNKNOWN &&
-	       !wf_dir_ready(&f->dir[WF_IN]);
+	return f != NULL && !urge && wf_fd_kind(f) != WF_KIND_UNKNOWN && !wf_fd_ready(f, WF_IN);
 }
 
 /* The same: whether nothing waits to write, and there may be room. io_uring never says
  * when there is. A call needs no more than that. */
 static inline bool hopeful(const struct wf_fd *f, bool urge)
 {
-	const struct wf_dir *out = &f->dir[WF_OUT];
-
-	return wf_dir_head(out) == NULL && !__atomic_load_n(&f->closing, __ATOMIC_RELAXED) &&
-	       (wf_dir_ready(out) || urge || wf_io != &wf_epoll);
+	return wf_dir_head(&f->dir[WF_OUT]) == NULL &&
+	       !__atomic_load_n(&f->closing, __ATOMIC_RELAXED) &&
+	       (wf_fd_ready(f, WF_OUT) || urge || wf_io != &wf_epoll);
 }
 
 enum wf_now_how wf_now_how(int fd, bool urge)
@@ -381,7 +379,7 @@ void wf_now_more(int fd)
 		return;
 	wf_lock_take(&f->lock);
 	if (f->hints++ >= f->misses) {
-		wf_dir_set_ready(&f->dir[WF_IN], true);
+		wf_fd_set_ready(f, WF_IN, true);
 		f->hints = 0;
 	}
 	wf_lock_give(&f->lock);

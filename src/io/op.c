@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/capacity.h"
 #include "base/probe.h"
 #include "io/backend.h"
+
+enum { MANY = WF_POLL_PART };
 
 bool wf_op_impatient_kind(const weft_op *op)
 {
@@ -51,6 +54,7 @@ void wf_op_list_loose(struct wf_fd *f, weft_op *op)
 	if (f->loose != NULL)
 		f->loose->prev_ = op;
 	f->loose = op;
+	f->others = true;
 }
 
 static inline void unlist(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
@@ -70,14 +74,26 @@ void wf_op_unlist(struct wf_fd *f, weft_op *op)
 
 /* Endings */
 
+/* What its event needs when it runs soon: what it is about, and, if it is a thread, the end
+ * of its stack, which is just below what it waits for. */
+static inline void fetch(const weft_op *op)
+{
+	__builtin_prefetch(op->event.arg, 1);
+	__builtin_prefetch((char *)op->event.arg + 64, 1);
+	__builtin_prefetch((const char *)op - 64, 1);
+	__builtin_prefetch((const char *)op - 128, 1);
+	__builtin_prefetch((const char *)op - 192, 1);
+}
+
 static void to_deliver(struct wf_after *after, weft_op *op)
 {
-	op->link_[0] = NULL;
+	op->next_ = NULL;
 	if (after->last != NULL)
-		after->last->link_[0] = op;
+		after->last->next_ = op;
 	else
 		after->first = op;
 	after->last = op;
+	fetch(op);
 }
 
 bool wf_op_lingers(const struct wf_fd *f)
@@ -127,51 +143,63 @@ void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after 
 	wf_op_close_if_quiet(f, after);
 }
 
-static inline void deliver(weft_op *op)
+/* A descriptor that it gives is given when its event runs, or closed if that never will. */
+static WF_NOINLINE void see_to_given(weft_op *op)
 {
-	bool live = op->flags_ & WF_OP_LIVE;
-	bool stopping = wf_stopping();
+	if (op->result < 0)
+		return;
+	if (wf_stopping())
+		wf_give_discard(op);
+	else
+		wf_give_prepare(op);
+}
 
-	/* It will run soon: what it is about, and, if it is a thread, the end of its stack,
-	 * which is just below what it waits for. */
-	__builtin_prefetch(op->event.arg, 1);
-	__builtin_prefetch((char *)op->event.arg + 64, 1);
-	__builtin_prefetch((char *)op - 64, 1);
-	__builtin_prefetch((char *)op - 128, 1);
-	__builtin_prefetch((char *)op - 192, 1);
+/* Delivers up to MANY of the list that are of one color and home. */
+static weft_op *deliver(weft_op *op)
+{
+	weft_event *evs[MANY];
+	weft_color color = op->event.color;
+	uint16_t hint = op->hint_;
+	int n = 0, live = 0;
 
-	WF_PROBE2(op_done, op, op->result);
-	if (WF_UNLIKELY(wf_op_gives(op)) && op->result >= 0) {
-		if (stopping)
-			wf_give_discard(op);
-		else
-			wf_give_prepare(op);
-	}
-	if (WF_LIKELY(!stopping))
-		wf_event_deliver(wf_worker_by_id(op->hint_), &op->event);
-	if (live)
-		wf_live_op_add(-1);
+	do {
+		weft_op *next = op->next_; /* give.c uses it for something else */
+
+		WF_PROBE2(op_done, op, op->result);
+		if (WF_UNLIKELY(wf_op_gives(op)))
+			see_to_given(op);
+		live += (op->flags_ & WF_OP_LIVE) != 0;
+		evs[n++] = &op->event;
+		op = next;
+	} while (op != NULL && n < MANY && op->event.color == color && op->hint_ == hint);
+	if (WF_LIKELY(!wf_stopping()))
+		wf_event_deliver_some(wf_worker_by_id(hint), evs, n);
+	if (live > 0)
+		wf_live_op_add(-live);
+	return op;
 }
 
 void wf_op_tell(weft_op *op, int64_t result)
 {
 	op->result = result;
 	wf_op_set_state(op, WF_OP_DONE);
-	deliver(op);
+	op->next_ = NULL;
+	(void)deliver(op);
 }
 
 void wf_after_do(struct wf_after *after)
 {
-	while (after->first != NULL) {
-		weft_op *op = after->first;
+	weft_op *op = after->first;
 
-		after->first = op->link_[0];
-		deliver(op);
-	}
+	while (op != NULL)
+		op = deliver(op);
+	after->first = after->last = NULL;
 	if (WF_UNLIKELY(after->closer != NULL))
 		wf_op_close_now(after->closer, after->closer_blocks);
 	if (WF_UNLIKELY(after->close))
 		close(after->close_fd);
+	after->closer = NULL;
+	after->close = false;
 }
 
 bool wf_op_misjudged(struct wf_fd *f, const weft_op *op, int64_t error)

@@ -12,8 +12,15 @@
 #include <unistd.h>
 
 #include "io/op.h"
+#include "platform/clock.h"
 
 enum { CHUNK = 256 * 1024, PROBE_EVERY = 64 * 1024, COPY = 16 * 1024, STEP = 1024 * 1024 };
+
+/* How long a chunk that was in memory is taken to be there still, of the first ones of a
+ * file. Looking costs several system calls, and servers send the same files again and again;
+ * where it is wrong, a worker waits for the disk once. */
+#define WARM_NS (100 * 1000 * 1000)
+enum { WARM_CHUNKS = 64 };
 
 /* Whether [offset, offset + len) can be read without waiting, by samples: the
  * kernel reads ahead in larger units than the distance between them. *len is cut
@@ -38,6 +45,46 @@ static int64_t pages_ready(int in, int64_t offset, size_t *len)
 	return 1;
 }
 
+/* The bit of the chunk at `offset`, or 0 if it has none. */
+static uint64_t chunk_bit(int64_t offset)
+{
+	return offset / CHUNK < WARM_CHUNKS ? UINT64_C(1) << offset / CHUNK : 0;
+}
+
+static bool is_warm(struct wf_fd *f, int64_t offset)
+{
+	uint64_t warm = __atomic_load_n(&f->warm, __ATOMIC_RELAXED);
+
+	if (!(warm & chunk_bit(offset)))
+		return false;
+	if (wf_now() - __atomic_load_n(&f->warm_since, __ATOMIC_RELAXED) < WARM_NS)
+		return true;
+	__atomic_store_n(&f->warm, 0, __ATOMIC_RELAXED);
+	return false;
+}
+
+/* The first one to be warm tells since when: the others are so for less than they could. */
+static void set_warm(struct wf_fd *f, int64_t offset)
+{
+	if (__atomic_load_n(&f->warm, __ATOMIC_RELAXED) == 0)
+		__atomic_store_n(&f->warm_since, wf_now(), __ATOMIC_RELAXED);
+	__atomic_fetch_or(&f->warm, chunk_bit(offset), __ATOMIC_RELAXED);
+}
+
+/* pages_ready, unless that is known. A piece never reaches beyond its chunk. */
+static int64_t chunk_ready(int in, int64_t offset, size_t *len)
+{
+	struct wf_fd *f = wf_fd_peek(in);
+	int64_t ready;
+
+	if (f != NULL && is_warm(f, offset))
+		return 1;
+	ready = pages_ready(in, offset, len);
+	if (f != NULL && ready > 0 && *len == CHUNK)
+		set_warm(f, offset);
+	return ready;
+}
+
 static int64_t send_copy(int fd, int in, int64_t offset, size_t len)
 {
 	char buf[COPY];
@@ -55,13 +102,13 @@ static int64_t send_some(const weft_op *op, bool copy)
 	off_t at = offset;
 	int64_t ready;
 
-	if (len > CHUNK)
-		len = CHUNK;
+	if (len > CHUNK - (size_t)(offset % CHUNK))
+		len = CHUNK - (size_t)(offset % CHUNK);
 	if (op->done_ < op->u_.file_.warm) {
 		if (len > op->u_.file_.warm - op->done_)
 			len = op->u_.file_.warm - op->done_;
 	} else {
-		ready = pages_ready(op->u_.file_.in, offset, &len);
+		ready = chunk_ready(op->u_.file_.in, offset, &len);
 		if (ready <= 0)
 			return ready == 0 ? WF_TRY_OFFLOAD : ready;
 	}
@@ -71,10 +118,13 @@ static int64_t send_some(const weft_op *op, bool copy)
 	return wf_result(sendfile(op->fd, op->u_.file_.in, &at, len > 0 ? len : 1));
 }
 
-static int check_source(int in)
+static int check_source(int in, int64_t offset)
 {
+	struct wf_fd *f = wf_fd_peek(in);
 	struct stat st;
 
+	if (f != NULL && is_warm(f, offset))
+		return 0; /* it was looked at then */
 	if (fstat(in, &st) < 0)
 		return -EBADF;
 	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ? 0 : -EINVAL;
@@ -84,7 +134,7 @@ int64_t wf_try_sendfile(weft_op *op)
 {
 	bool copy = !wf_nonblocking(op->fd);
 	size_t pause = op->done_ + STEP;
-	int64_t n = op->done_ == 0 ? check_source(op->u_.file_.in) : 0;
+	int64_t n = op->done_ == 0 ? check_source(op->u_.file_.in, op->u_.file_.offset) : 0;
 
 	if (n < 0)
 		return n;

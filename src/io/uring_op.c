@@ -35,7 +35,7 @@ static uint8_t how(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock
 	/* Of one that does not wait the kernel would make -EAGAIN, without a look. */
 	if (!wf_uring_kernel.poll_first || wf_op_impatient(op))
 		return WF_HOW_SOCKET;
-	return wf_op_dir(op) == WF_IN && !f->dir[WF_IN].ready ? WF_HOW_SOCKET_POLL : WF_HOW_SOCKET;
+	return wf_op_dir(op) == WF_IN && !f->ready[WF_IN] ? WF_HOW_SOCKET_POLL : WF_HOW_SOCKET;
 }
 
 void wf_uring_begin(struct wf_fd *f, weft_op *op, struct wf_after *after)
@@ -90,7 +90,7 @@ static void end(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags, struct 
 	if (n == -ECANCELED && op->kind_ == WF_OP_CLOSE)
 		n = wf_result(close(op->fd)); /* the runtime stops, and nobody else will */
 	if (in_line && op->how_ != WF_HOW_PLAIN)
-		wf_dir_set_ready(&f->dir[d], flags & IORING_CQE_F_SOCK_NONEMPTY);
+		wf_fd_set_ready(f, d, flags & IORING_CQE_F_SOCK_NONEMPTY);
 	wf_op_finish(f, op, n, after);
 	if (in_line)
 		begin_next(f, d, after);

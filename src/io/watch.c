@@ -158,6 +158,7 @@ static int begin(struct wf_fd *f, struct wf_watch *w)
 	err = check(f, w->dir, &after);
 	if (err == 0) {
 		f->watch[w->dir] = w;
+		f->others = true;
 		w->next = f->watches;
 		f->watches = w;
 		wf_live_op_add(1);

@@ -48,10 +48,12 @@ struct wf_exceptions {
 };
 /* Only in programs that have a C++ library. */
 extern struct wf_exceptions *__cxa_get_globals(void) __attribute__((weak));
+extern void __cxa_end_catch(void) __attribute__((weak));
 
-/* `e` is the kernel thread's; NULL: there is no C++. */
+/* `e` is the kernel thread's; NULL: there is no C++. A flow that runs, or has ended, has
+ * nothing kept in its context. */
 static WF_INLINE void wf_exceptions_exchange(struct wf_exceptions *e, struct wf_context *from,
-					     const struct wf_context *to)
+					     struct wf_context *to)
 {
 	if (e == NULL)
 		return;
@@ -59,6 +61,20 @@ static WF_INLINE void wf_exceptions_exchange(struct wf_exceptions *e, struct wf_
 	from->uncaught = e->uncaught;
 	e->caught = to->caught;
 	e->uncaught = to->uncaught;
+	if (WF_UNLIKELY(e->caught != NULL || e->uncaught != 0)) {
+		to->caught = NULL;
+		to->uncaught = 0;
+	}
+}
+
+/* For a flow that ends where it is: leaves the handlers that it is in. */
+static inline void wf_exceptions_leave(struct wf_exceptions *e)
+{
+	if (e == NULL)
+		return;
+	while (e->caught != NULL)
+		__cxa_end_catch();
+	e->uncaught = 0;
 }
 
 /* The first thing that a new flow does. */

@@ -105,14 +105,14 @@ static inline void share_surplus(struct wf_sched *s, struct wf_worker *t, bool b
 static void enqueue(struct wf_sched *s, struct wf_worker *self, struct wf_worker *t,
 		    struct wf_color *c, unsigned level)
 {
-	int pin = WF_LOAD(&c->pin);
+	int pin = WF_LOAD(&c->place.pin);
 	uint64_t left = time_left(c);
-	unsigned worth = wf_policy_worth(&s->policy, left);
+	unsigned worth = pin >= 0 ? WF_WORTH_PINNED : wf_policy_worth(&s->policy, left);
 
 	if (pin >= 0)
 		t = wf_sched_worker(s, pin);
 	wf_lock_take(&t->queue.lock);
-	wf_runq_push(&t->queue, &c->place, level, worth, left, pin >= 0);
+	wf_runq_push(&t->queue, &c->place, level, worth, left);
 	wf_lock_give(&t->queue.lock);
 	if (t != self)
 		wf_worker_wake(t);
@@ -120,22 +120,21 @@ static void enqueue(struct wf_sched *s, struct wf_worker *self, struct wf_worker
 
 /* A post made a queued color more urgent or more worth: tells its queue. The
  * shard's lock keeps the record alive. */
-static void requeue_better(struct wf_sched *s, struct wf_color *c, const weft_event *ev)
+static void requeue_better(struct wf_sched *s, struct wf_color *c, unsigned level)
 {
 	struct wf_runq *q = atomic_load_explicit(&c->place.at, memory_order_acquire);
-	unsigned worth, level;
+	unsigned worth, worth_at = WF_LOAD(&c->place.worth);
 	uint64_t left;
 
 	if (q == NULL)
 		return;
 	left = time_left(c);
 	worth = wf_policy_worth(&s->policy, left);
-	level = event_level(ev);
 	/* Only a higher priority counts: a CPU event does not take a color past
 	 * others that came before. */
 	if (level / 2 <= WF_LOAD(&c->place.level_at) / 2)
 		level = 0;
-	if (worth == WF_LOAD(&c->place.worth) && level == 0)
+	if ((worth == worth_at || worth_at == WF_WORTH_PINNED) && level == 0)
 		return;
 	wf_lock_take(&q->lock);
 	if (WF_LOAD(&c->place.at) == q)
@@ -214,47 +213,67 @@ static int post_own(struct wf_sched *s, struct wf_worker *self, struct wf_color 
 static void forget_if_idle(struct wf_sched *s, struct wf_worker *self, struct wf_shard *shard,
 			   struct wf_color *c) WF_REQUIRES(shard->lock)
 {
-	if (!c->active && WF_LOAD(&c->pin) < 0 &&
+	if (!c->active && WF_LOAD(&c->place.pin) < 0 &&
 	    atomic_load_explicit(&c->readers, memory_order_acquire) == 0)
 		wf_table_remove(&s->table, shard, c, self != NULL ? &self->free_colors : NULL);
 }
 
+/* Posts those of one color that the caller does not own; what was queued already stays in
+ * `evs`, the others become NULL. Returns how many were posted, or -ENOMEM. */
 static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
-				  weft_event *ev, enum wf_source from, const char *where, bool must)
+				  weft_event **evs, int n, enum wf_source from, const char *where,
+				  bool must)
 {
-	struct wf_shard *shard = wf_table_shard(&s->table, ev->color);
+	weft_color id = evs[0]->color;
+	struct wf_shard *shard = wf_table_shard(&s->table, id);
+	unsigned level = 0;
 	struct wf_color *c;
 	bool activate;
+	int posted = 0;
 
 	wf_lock_take(&shard->lock);
-	c = wf_table_find_or_add(&s->table, shard, ev->color,
-				 self != NULL ? &self->free_colors : NULL, must);
-	if (WF_UNLIKELY(c == NULL || ev == WF_LOAD(&c->inbox.tail) ||
-			ev == WF_LOAD(&c->local.tail) || !mark(ev, from, where))) {
-		if (c != NULL)
-			forget_if_idle(s, self, shard, c);
+	c = wf_table_find_or_add(&s->table, shard, id, self != NULL ? &self->free_colors : NULL,
+				 must);
+	if (WF_UNLIKELY(c == NULL)) {
 		wf_lock_give(&shard->lock);
-		return c != NULL ? -EALREADY : -ENOMEM;
+		return -ENOMEM;
 	}
-	prepare(s, ev, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count));
 	activate = !c->active;
-	if (activate) {
-		c->active = true;
-		append_local(c, ev);
-	} else {
-		append_inbox(c, ev);
-		requeue_better(s, c, ev);
+	for (int i = 0; i < n; i++) {
+		weft_event *ev = evs[i];
+
+		if (WF_UNLIKELY(ev == WF_LOAD(&c->inbox.tail) || ev == WF_LOAD(&c->local.tail) ||
+				!mark(ev, from, where)))
+			continue;
+		prepare(s, ev, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count));
+		if (activate)
+			append_local(c, ev);
+		else
+			append_inbox(c, ev);
+		if (event_level(ev) > level)
+			level = event_level(ev);
+		evs[i] = NULL;
+		posted++;
 	}
+	if (WF_UNLIKELY(posted == 0))
+		forget_if_idle(s, self, shard, c);
+	else if (activate)
+		c->active = true;
+	else
+		requeue_better(s, c, level);
 	wf_lock_give(&shard->lock);
+	if (WF_UNLIKELY(posted == 0))
+		return 0;
 
 	if (self != NULL)
-		WF_ADD_OWN(&self->counters.posted, 1u);
+		WF_ADD_OWN(&self->counters.posted, (unsigned)posted);
 	else
-		atomic_fetch_add_explicit(&s->foreign_posted, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&s->foreign_posted, (unsigned)posted,
+					  memory_order_relaxed);
 	if (activate)
-		enqueue(s, self, at, c, event_level(ev));
+		enqueue(s, self, at, c, level);
 	share_surplus(s, at, WF_LOAD(&at->running) != NULL);
-	return 0;
+	return posted;
 }
 
 void wf_sched_post_here(struct wf_worker *w, weft_event *ev, const char *where)
@@ -262,21 +281,44 @@ void wf_sched_post_here(struct wf_worker *w, weft_event *ev, const char *where)
 	(void)post_own(w->sched, w, w->current, ev, WF_FROM_CPU, where);
 }
 
-int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
-		  enum wf_source from, const char *where, bool must)
+static inline struct wf_color *owned(const struct wf_worker *self, weft_color id)
 {
 	struct wf_color *c = self != NULL && !self->shared ? self->current : NULL;
 
-	if (c != NULL && c->id == ev->color)
+	return c != NULL && c->id == id ? c : NULL;
+}
+
+int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
+		  enum wf_source from, const char *where, bool must)
+{
+	struct wf_color *c = owned(self, ev->color);
+	int posted;
+
+	if (c != NULL)
 		return post_own(s, self, c, ev, from, where);
-	return post_other(s, self, at, ev, from, where, must);
+	posted = post_other(s, self, at, &ev, 1, from, where, must);
+	return WF_LIKELY(posted == 1) ? 0 : posted < 0 ? posted : -EALREADY;
+}
+
+void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
+		      weft_event **evs, int n)
+{
+	struct wf_color *c = owned(self, evs[0]->color);
+
+	if (WF_LIKELY(c == NULL)) {
+		(void)post_other(s, self, at, evs, n, WF_FROM_IO, NULL, true);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		if (post_own(s, self, c, evs[i], WF_FROM_IO, NULL) == 0)
+			evs[i] = NULL;
 }
 
 /* Makes w the owner of a color just taken from a queue, or sends the color on
  * to the worker where it has been pinned meanwhile. */
 static bool own(struct wf_worker *w, struct wf_color *c)
 {
-	int pin = WF_LOAD(&c->pin);
+	int pin = WF_LOAD(&c->place.pin);
 
 	if (WF_UNLIKELY(pin >= 0 && pin != w->id)) {
 		enqueue(w->sched, w, w, c, WF_LOAD(&c->place.level_at));
@@ -308,7 +350,9 @@ bool wf_sched_next(struct wf_worker *w)
  * queue (S5). */
 static bool rob(struct wf_worker *thief, struct wf_worker *victim, unsigned least)
 {
-	struct wf_policy *p = &thief->sched->policy;
+	/* All read the cost at each post, so that to write it is dear: now and then. */
+	bool sample = WF_LOAD(&thief->counters.steals) < WF_SAMPLES_FIRST ||
+		      wf_sample_now(&thief->sampler);
 	struct wf_place *place;
 	struct wf_color *c;
 	uint64_t began;
@@ -329,7 +373,8 @@ static bool rob(struct wf_worker *thief, struct wf_worker *victim, unsigned leas
 	 * good part of the price. */
 	refill(thief->sched, c);
 	(void)*(volatile uint8_t *)&c->local.head->state_;
-	wf_policy_steal_took(p, wf_ticks() - began);
+	if (sample)
+		wf_policy_steal_took(&thief->sched->policy, wf_ticks() - began);
 	WF_PROBE3(steal, thief->id, victim->id, c->id);
 	WF_ADD_OWN(&thief->counters.steals, 1u);
 	WF_ADD_OWN(&thief->counters.classes[wf_color_class(c->id)].stolen, 1u);
@@ -509,11 +554,11 @@ static WF_NOINLINE void reader_ran(struct wf_worker *w)
 	struct wf_sched *s = w->sched;
 	struct wf_shard *shard;
 	weft_color id = c->id;
-	uint32_t left;
+	unsigned left;
 
 	w->current = NULL;
 	w->shared = false;
-	left = atomic_fetch_sub(&c->readers, 1) - 1;
+	left = atomic_fetch_sub(&c->readers, 1) - 1u;
 	if (left == WF_READERS_WAITING) {
 		WF_STORE(&c->readers, 0);
 		enqueue(s, w, w, c, event_level(c->local.head));
@@ -569,7 +614,7 @@ int wf_sched_pin(struct wf_sched *s, struct wf_worker *self, weft_color id, int 
 	c = wf_table_find_or_add(&s->table, shard, id, self != NULL ? &self->free_colors : NULL,
 				 false);
 	if (c != NULL) {
-		WF_STORE(&c->pin, worker);
+		WF_STORE(&c->place.pin, (int16_t)worker);
 		forget_if_idle(s, self, shard, c);
 	}
 	wf_lock_give(&shard->lock);

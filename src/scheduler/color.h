@@ -42,24 +42,24 @@ struct wf_events {
 	weft_event *_Atomic tail; /* also read by others, as a hint */
 };
 
-#define WF_READERS_WAITING 0x80000000u
+#define WF_READERS_WAITING 0x8000u
 
-struct wf_color {
-	struct wf_color *chain; /* where the table has no slot for it */
-	weft_color id;
-	/* Guarded by the shard's lock; the count is also read without it. */
-	struct wf_events inbox;
-	_Atomic uint32_t inbox_count;
-	bool active;
+/* Two cache lines: with many colors, and when one is stolen, lines are what it costs. */
+struct WF_ALIGNED wf_color {
+	struct wf_place place;
 	/* The owner's. Count and costs are also read by others, as hints. */
 	struct wf_events local;
-	_Atomic uint32_t local_count;
 	_Atomic uint64_t local_cost; /* ticks, by estimate */
+	/* Guarded by the shard's lock; the count is also read without it. */
 	_Atomic uint64_t inbox_cost;
-	uint64_t overtaken; /* since when others go ahead of the first, in ticks; 0: not */
-	_Atomic uint32_t readers;
-	_Atomic int pin; /* worker, or -1 */
-	struct wf_place place;
+	struct wf_events inbox;
+	struct wf_color *chain; /* where the table has no slot for it */
+	weft_color id;
+	_Atomic uint32_t inbox_count;
+	_Atomic uint32_t local_count;
+	uint32_t overtaken; /* since when others go ahead of the first (turn.h); 0: not */
+	_Atomic uint16_t readers;
+	bool active; /* guarded by the shard's lock */
 };
 
 /* Flags in weft_event.flags_. */
@@ -86,6 +86,11 @@ void wf_sched_post_here(struct wf_worker *w, weft_event *ev, const char *where);
  * queued, or -ENOMEM, which cannot happen with `must`. */
 int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
 		  enum wf_source from, const char *where, bool must);
+
+/* Posts events that the kernel has brought, all of one color, with one look for it. Those
+ * that are queued already stay in `evs`, the others become NULL. */
+void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
+		      weft_event **evs, int n);
 
 /* Takes the next color from w's queue and makes w its owner. */
 bool wf_sched_next(struct wf_worker *w);

@@ -201,7 +201,7 @@ int wf_post(weft_color color, weft_fn *fn, void *arg, const char *where)
 	return rc;
 }
 
-void wf_event_deliver(struct wf_worker *at, weft_event *ev)
+void wf_event_deliver_some(struct wf_worker *at, weft_event **evs, int n)
 {
 	struct wf_worker *self = wf_worker_self();
 	struct wf_sched *s = &wf_rt->sched;
@@ -210,8 +210,16 @@ void wf_event_deliver(struct wf_worker *at, weft_event *ev)
 		at = self != NULL ? self : any_worker(s);
 	if (self != NULL)
 		wf_worker_unpark(self);
-	if (wf_sched_post(s, self, at, ev, WF_FROM_IO, NULL, true) < 0)
-		(void)wf_misuse(ev->where_, -EALREADY,
-				"the event of a timer or an operation was posted by hand: it "
-				"runs once, and the timer's or operation's call is lost");
+	wf_sched_post_io(s, self, at, evs, n);
+	for (int i = 0; i < n; i++)
+		if (WF_UNLIKELY(evs[i] != NULL))
+			(void)wf_misuse(
+				evs[i]->where_, -EALREADY,
+				"the event of a timer or an operation was posted by hand: "
+				"it runs once, and the timer's or operation's call is lost");
+}
+
+void wf_event_deliver(struct wf_worker *at, weft_event *ev)
+{
+	wf_event_deliver_some(at, &ev, 1);
 }

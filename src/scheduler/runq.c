@@ -29,31 +29,30 @@ static void link_steal(struct wf_runq *q, struct wf_place *place, unsigned worth
 	WF_REQUIRES(q->lock)
 {
 	WF_STORE(&place->worth, (uint8_t)worth);
-	place->left = left;
-	if (place->pinned)
+	place->left = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+	if (worth == WF_WORTH_PINNED)
 		return;
 	if (wf_list_empty(&q->steals[worth]))
 		WF_STORE(&q->worths, WF_LOAD(&q->worths) | 1u << worth);
 	wf_list_append(&q->steals[worth], &place->steal);
 	if (worth > 0)
-		WF_ADD_OWN(&q->steal_time, left);
+		WF_ADD_OWN(&q->steal_time, (uint64_t)place->left);
 }
 
 static void unlink_steal(struct wf_runq *q, struct wf_place *place) WF_REQUIRES(q->lock)
 {
-	if (place->pinned)
+	if (place->worth == WF_WORTH_PINNED)
 		return;
 	wf_list_remove(&place->steal);
 	if (wf_list_empty(&q->steals[place->worth]))
 		WF_STORE(&q->worths, WF_LOAD(&q->worths) & ~(1u << place->worth));
 	if (place->worth > 0)
-		WF_ADD_OWN(&q->steal_time, -place->left);
+		WF_ADD_OWN(&q->steal_time, -(uint64_t)place->left);
 }
 
 void wf_runq_push(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,
-		  uint64_t left, bool pinned)
+		  uint64_t left)
 {
-	place->pinned = pinned;
 	link_level(q, place, level);
 	link_steal(q, place, worth, left);
 	/* Whoever finds a stand-in's new queue by this must find it made. */
@@ -98,7 +97,7 @@ void wf_runq_move(struct wf_runq *q, struct wf_place *place, unsigned level, uns
 		unlink_level(q, place);
 		link_level(q, place, level);
 	}
-	if (worth != place->worth) {
+	if (worth != place->worth && place->worth != WF_WORTH_PINNED) {
 		unlink_steal(q, place);
 		link_steal(q, place, worth, left);
 	}

@@ -14,15 +14,16 @@
 
 struct wf_color;
 
-struct wf_runq {
+/* Owner and thieves pull at the same lines: what each operation needs is together. */
+struct WF_ALIGNED wf_runq {
 	struct wf_lock lock;
-	struct wf_link levels[WF_LEVELS] WF_GUARDED(lock);
-	struct wf_link steals[WF_WORTHS] WF_GUARDED(lock);
+	_Atomic unsigned worths;            /* bit for each worth list that is not empty */
+	_Atomic uint32_t colors;            /* how many are queued */
+	_Atomic uint64_t steal_time;        /* ticks of work in worthy colors */
 	unsigned occupied WF_GUARDED(lock); /* bit for each level that is not empty */
 	struct wf_rotation rotation WF_GUARDED(lock);
-	_Atomic unsigned worths;     /* bit for each worth list that is not empty */
-	_Atomic uint32_t colors;     /* how many are queued */
-	_Atomic uint64_t steal_time; /* ticks of work in worthy colors */
+	struct wf_link steals[WF_WORTHS] WF_GUARDED(lock);
+	struct wf_link levels[WF_LEVELS] WF_GUARDED(lock);
 };
 
 /* A color's place in a queue. Written under the queue's lock; level, worth and
@@ -30,15 +31,18 @@ struct wf_runq {
 struct wf_place {
 	struct wf_link level, steal;
 	struct wf_runq *_Atomic at; /* the queue it is in, or NULL */
-	uint64_t left;              /* ticks of work, as last told */
+	uint32_t left;              /* ticks of work, as last told, or the most that fits */
 	_Atomic uint8_t level_at, worth;
-	bool pinned;
+	_Atomic int16_t pin; /* the color's: the worker that shall have it, or -1 */
 };
+
+/* The worth of one that was pinned when it was queued: it is in no worth list. */
+enum { WF_WORTH_PINNED = WF_WORTHS };
 
 void wf_runq_init(struct wf_runq *q);
 
 void wf_runq_push(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,
-		  uint64_t left, bool pinned) WF_REQUIRES(q->lock);
+		  uint64_t left) WF_REQUIRES(q->lock);
 
 /* The next to run, or NULL. */
 struct wf_place *wf_runq_pop(struct wf_runq *q) WF_REQUIRES(q->lock);

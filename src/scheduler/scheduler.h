@@ -55,6 +55,8 @@ int wf_event_check(const weft_event *ev);
  * I/O event: CPU events (posted by handlers) run ahead of it. Between wf_enter
  * and wf_leave, or on a worker; no lock above WF_RANK_COLOR may be held. */
 void wf_event_deliver(struct wf_worker *w, weft_event *ev);
+/* The same for several of one color, which costs little more. Uses `evs` up. */
+void wf_event_deliver_some(struct wf_worker *w, weft_event **evs, int n);
 
 /* weft_post for work that was promised: memory and the number of colors do not limit it. Returns
  * 0, or -ESHUTDOWN. */

@@ -148,7 +148,7 @@ struct wf_color *wf_table_find_or_add(struct wf_table *t, struct wf_shard *shard
 			       (unsigned long long)id);
 		return NULL;
 	}
-	*c = (struct wf_color){ .id = id, .pin = -1 };
+	*c = (struct wf_color){ .id = id, .place.pin = -1 };
 	insert(shard, slot, c);
 	return c;
 }

@@ -64,18 +64,23 @@ static inline void wf_turn_leaving(struct wf_worker *w)
 		wf_turn_queue_young(w);
 }
 
+/* wf_color.overtaken counts in so many ticks, as a power of two, of which 32 bits are
+ * minutes. */
+enum { WF_OVERTAKE_UNIT = 8 };
+
 /* Whether young flows may go ahead of what is queued. Depth first, a tree of flows has
  * few at a time, and the newest are the warmest; but flows that start or wake each
  * other must starve nobody (S3): not for longer than some looks at the kernel. */
 static WF_INLINE bool wf_turn_may_overtake(const struct wf_worker *w)
 {
 	struct wf_color *c = w->current;
+	uint32_t now = (uint32_t)(w->last_poll >> WF_OVERTAKE_UNIT) | 1;
 
 	if (c->local.head == NULL)
 		c->overtaken = 0;
 	else if (c->overtaken == 0)
-		c->overtaken = w->last_poll;
-	else if (w->last_poll - c->overtaken >= WF_OVERTAKE * w->poll_ticks)
+		c->overtaken = now;
+	else if (now - c->overtaken >= WF_OVERTAKE * w->poll_ticks >> WF_OVERTAKE_UNIT)
 		return false;
 	return true;
 }

@@ -97,7 +97,7 @@ static void hold(revent *e, weft_tame_closure *c)
 /* What belongs to another color cannot be touched: then it is as if it were cancelled. */
 static void arm_if_here(weft_tame_rendezvous *r, weft_tame_closure *c, revent *e)
 {
-	if (WF_UNLIKELY(!wf_tame_in_color(wf_self_worker, e->color_))) {
+	if (WF_UNLIKELY(!wf_tame_in_color(wf_worker_self(), e->color_))) {
 		tell_of_other_color(r, e->event.site_->where, e->event.site_->text);
 		e->state_ = CANCELLED;
 		return;

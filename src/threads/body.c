@@ -9,7 +9,8 @@
 #include "threads/spare.h"
 
 /* The `under` of a body that a plain handler started. */
-static const struct weft_thread handler = { .context.sp = (void *)(uintptr_t)wf_body_no_frame };
+static const struct weft_thread handler = { .context.sp = (void *)(uintptr_t)wf_body_no_frame,
+					    .under = (weft_thread *)(uintptr_t)&wf_nobody };
 
 /* As wf_switch leaves it, with the caller's address 0: no unwinder goes on there. */
 const uintptr_t wf_body_no_frame[WF_BODY_FRAME / sizeof(uintptr_t)] = { 0 };
@@ -39,8 +40,9 @@ static int no_function(void *unused)
 	wf_bug("a spare stack was resumed");
 }
 
-static int make_spare(struct wf_worker *w)
+static int make_spare(weft_thread *self)
 {
+	struct wf_worker *w = self->worker;
 	int err;
 	weft_thread *t = wf_thread_make_body(w, no_function, NULL, 0, &err);
 
@@ -48,7 +50,7 @@ static int make_spare(struct wf_worker *w)
 		return err;
 	if (w->flow.spares >= WF_SPARES)
 		t->body = WF_BODY_EXTRA;
-	wf_spare_push(w, t);
+	wf_spare_push(w, self, t);
 	return 0;
 }
 
@@ -70,6 +72,7 @@ static WF_INLINE weft_thread *is_thread_now(weft_thread *t)
 {
 	weft_thread *under = t->under;
 
+	*wf_spares(t->worker, under) = t->next_spare;
 	t->under = (weft_thread *)(uintptr_t)&wf_nobody;
 	t->body |= WF_BODY_PARTED;
 	t->worker->flow.spares--;
@@ -180,6 +183,7 @@ static int run_slowly(weft_thread_fn *fn, void *arg, size_t room, enum wf_body_k
 	if (t == NULL)
 		return err;
 	put_args(t, arg, room, kind);
+	t->next_spare = *wf_spares(w, parent);
 	w->flow.spares++;
 	if (parent != NULL) {
 		run_on_thread(w, t, parent);
@@ -197,15 +201,15 @@ static int run_somehow(weft_thread_fn *fn, void *arg, size_t room, enum wf_body_
 	if (self == NULL || fn == NULL || room > WF_BODY_ROOM || !WF_SPARE_STACKS ||
 	    wf_body_excepted(self->worker))
 		return run_slowly(fn, arg, room, kind);
-	if (self->worker->flow.spare == NULL) {
-		int rc = wf_stopping() ? -ESHUTDOWN : make_spare(self->worker);
+	if (*wf_spares(self->worker, self) == NULL) {
+		int rc = wf_stopping() ? -ESHUTDOWN : make_spare(self);
 
 		if (rc < 0)
 			return rc;
 	}
 	if (kind == WF_BODY_CALL)
-		return wf_body_call(fn, arg);
-	return kind == WF_BODY_COPY ? wf_body_copy(fn, arg, room) : wf_body_block(fn, arg, room);
+		return weft_async_call(fn, arg);
+	return kind == WF_BODY_COPY ? weft_async_copy(fn, arg, room) : wf_body_block(fn, arg, room);
 }
 
 int wf_body_slow(weft_thread_fn *fn, void *arg, size_t room, enum wf_body_kind kind)

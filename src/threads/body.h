@@ -15,6 +15,7 @@
 
 #include "scheduler/turn.h"
 #include "threads/offsets.h"
+#include "threads/spare.h"
 #include "threads/thread.h"
 
 /* How the argument of a body is meant. */
@@ -26,8 +27,6 @@ enum wf_body_kind {
 
 /* Runs a body: as weft_async_call. `room` is the size of what is copied. A block that there
  * is no stack for runs in place, with args itself: it does not fail. */
-int wf_body_call(weft_thread_fn *fn, void *arg);
-int wf_body_copy(weft_thread_fn *fn, const void *args, size_t room);
 int wf_body_block(weft_thread_fn *fn, const void *args, size_t room);
 
 /* How much room on its stack so many bytes take. */
@@ -48,12 +47,12 @@ static inline bool wf_body_excepted(const struct wf_worker *w)
  * started in another way. */
 static inline void *wf_body_room(size_t room)
 {
-	const struct wf_worker *w = wf_self_worker;
+	struct wf_worker *w = wf_self_worker;
+	weft_thread *self = wf_thread_current, *spare = self != NULL ? *wf_spares(w, self) : NULL;
 
-	if (WF_UNLIKELY(wf_thread_current == NULL || w->flow.spare == NULL || room > WF_BODY_ROOM ||
-			wf_body_excepted(w)))
+	if (WF_UNLIKELY(spare == NULL || room > WF_BODY_ROOM || wf_body_excepted(w)))
 		return NULL;
-	return (char *)w->flow.spare - wf_body_rounded(room);
+	return (char *)spare - wf_body_rounded(room);
 }
 
 /* Runs fn(0, task) as a body, with what is there where wf_body_room said. fn has no result;

@@ -39,7 +39,15 @@
 	cbz	x0, \slow
 	cbz	x9, \slow
 	ldr	x10, [x9, WF_T_WORKER]
-	ldr	x11, [x10, WF_W_SPARE]
+	/* wf_spares. */
+	ldr	x12, [x9, WF_T_UNDER]
+	adrp	x13, wf_nobody
+	add	x13, x13, :lo12:wf_nobody
+	add	x11, x10, WF_W_SPARE
+	add	x14, x9, WF_T_NEXT
+	cmp	x12, x13
+	csel	x11, x11, x14, eq
+	ldr	x11, [x11]
 	cbz	x11, \slow
 	.endm
 
@@ -59,8 +67,6 @@
 	stp	x27, x28, [sp, #128]
 	stp	x29, x12, [sp, #144]
 	SAVED
-	ldr	x12, [x11, WF_T_NEXT]
-	str	x12, [x10, WF_W_SPARE]
 	mov	x12, sp
 	str	x12, [x9, WF_T_SP]
 	str	x9, [x11, WF_T_UNDER]
@@ -82,12 +88,11 @@
 	CFA_BY_RECORD
 	.endm
 
-/* int wf_body_call(weft_thread_fn *fn, void *arg) */
-	.globl	wf_body_call
-	.hidden	wf_body_call
-	.type	wf_body_call, %function
+/* int weft_async_call(weft_thread_fn *fn, void *arg) */
+	.globl	weft_async_call
+	.type	weft_async_call, %function
 	.p2align 4
-wf_body_call:
+weft_async_call:
 	.cfi_startproc
 	NO_THROW
 	hint	#34 /* bti c */
@@ -109,9 +114,6 @@ wf_body_call:
 	CURRENT
 	str	x9, [x8]
 	ldr	x10, [x9, WF_T_WORKER]
-	ldr	x12, [x10, WF_W_SPARE]
-	str	x12, [x19, WF_T_NEXT]
-	str	x19, [x10, WF_W_SPARE]
 	ldr	x12, [x10, WF_W_EXCEPTIONS]
 	cbz	x12, 1f
 	ldr	x13, [x9, WF_T_CAUGHT]
@@ -153,7 +155,7 @@ wf_body_call:
 	mov	w3, wzr
 	b	wf_body_slow
 	.cfi_endproc
-	.size	wf_body_call, . - wf_body_call
+	.size	weft_async_call, . - weft_async_call
 
 /* The caller goes on because the body waits: by wf_switch. */
 	.p2align 4
@@ -179,7 +181,7 @@ went_on:
 	.cfi_endproc
 	.size	went_on, . - went_on
 
-/* int wf_body_copy(weft_thread_fn *fn, const void *args, size_t room)
+/* int weft_async_copy(weft_thread_fn *fn, const void *args, size_t room)
  * int wf_body_block(the same): w3 is what remains of the result. */
 	.globl	wf_body_block
 	.hidden	wf_body_block
@@ -193,11 +195,10 @@ wf_body_block:
 	.cfi_endproc
 	.size	wf_body_block, . - wf_body_block
 
-	.globl	wf_body_copy
-	.hidden	wf_body_copy
-	.type	wf_body_copy, %function
+	.globl	weft_async_copy
+	.type	weft_async_copy, %function
 	.p2align 4
-wf_body_copy:
+weft_async_copy:
 	.cfi_startproc
 	NO_THROW
 	hint	#34 /* bti c */
@@ -239,7 +240,7 @@ wf_body_copy:
 	add	w3, w3, #2
 	b	wf_body_slow
 	.cfi_endproc
-	.size	wf_body_copy, . - wf_body_copy
+	.size	weft_async_copy, . - weft_async_copy
 
 /* int wf_body_task(int (*fn)(int, void *), void *task) */
 	.globl	wf_body_task

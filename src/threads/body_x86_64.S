@@ -4,7 +4,11 @@
  * first waits: rbx, rbp, `went_on`, and above that r15 to r12, which wf_switch leaves to
  * the compiler. While it runs rbx is the body's record, and until they part r13 and r14 are
  * who starts it, and its stack pointer. When it returns without having waited nothing
- * has to be restored but the stack pointer and these, and the return matches its call; when it has waited the caller goes on by a jump (see leave.h).
+ * has to be restored but the stack pointer and these, and the return matches its call; when
+ * it has waited the caller goes on by a jump (see leave.h).
+ *
+ * What a call costs is its stores, one a cycle: that decides what is kept where, and why
+ * what is rare is out of the way.
  *
  * The worker is found by its own variable: by the thread's record it would be one more load
  * in a chain of loads, each of which waits for the last, and that is what a switch costs.
@@ -36,30 +40,50 @@
 
 /* rdi is the body's function, r8 where the running thread is kept, r9 that thread, which
  * starts the body, r10 its worker, r11 the body's record. */
-	.macro	BEGIN slow
+/* wf_spares. No conditional move: who starts it, and with that where the stores go, would
+ * have to be known first. */
+	.macro	SPARE nested
+	movq	wf_self_worker@gottpoff(%rip), %r10
+	movq	%fs:(%r10), %r10
+	leaq	wf_nobody(%rip), %rax
+	movq	WF_W_SPARE(%r10), %r11
+	cmpq	%rax, WF_T_UNDER(%r9)
+	jne	\nested
+\nested\()_done:
+	.endm
+
+	.macro	NESTED name
+\name:
+	movq	WF_T_NEXT(%r9), %r11
+	jmp	\name\()_done
+	.endm
+
+	.macro	BEGIN slow, cxx, nested
 	movq	wf_thread_current@gottpoff(%rip), %r8
 	movq	%fs:(%r8), %r9
 	testq	%rdi, %rdi
 	je	\slow
 	testq	%r9, %r9
 	je	\slow
-	movq	wf_self_worker@gottpoff(%rip), %r10
-	movq	%fs:(%r10), %r10
-	movq	WF_W_SPARE(%r10), %r11
+	SPARE	\nested
 	testq	%r11, %r11
 	je	\slow
 	/* What C++ has in hand would stay with who starts the body. But there is hardly ever
-	 * anything, and a body that returns leaves nothing. */
+	 * anything, and a body that returns leaves nothing: so nothing is what its record has
+	 * kept of it while it runs (wf_exceptions_exchange), and has for when they part. */
 	movq	WF_W_EXCEPTIONS(%r10), %rax
 	testq	%rax, %rax
-	je	5f
+	jne	\cxx
+\cxx\()_none:
+	.endm
+
+	.macro	CXX name, slow
+\name:
 	cmpq	$0, (%rax)
 	jne	\slow
 	cmpl	$0, 8(%rax)
 	jne	\slow
-	movq	$0, WF_T_CAUGHT(%r9)
-	movl	$0, WF_T_CAUGHT + 8(%r9)
-5:
+	jmp	\name\()_none
 	.endm
 
 /* Leaves a stack as wf_switch does, with r12 to r15 above that. */
@@ -84,8 +108,6 @@
 	.macro	LEAVE
 	SAVE	went_on
 	SAVED
-	movq	WF_T_NEXT(%r11), %rax
-	movq	%rax, WF_W_SPARE(%r10)
 	movq	%rsp, WF_T_SP(%r9)
 	movq	%r9, WF_T_UNDER(%r11)
 	movq	%r9, %r13
@@ -99,22 +121,21 @@
 	CFA_BY_RECORD
 	.endm
 
-/* int wf_body_call(weft_thread_fn *fn, void *arg) */
-	.globl	wf_body_call
-	.hidden	wf_body_call
-	.type	wf_body_call, @function
+/* int weft_async_call(weft_thread_fn *fn, void *arg) */
+	.globl	weft_async_call
+	.type	weft_async_call, @function
 	.p2align 4
-wf_body_call:
+weft_async_call:
 	.cfi_startproc
 	endbr64
-	BEGIN	.Lcall_slow
+	BEGIN	.Lcall_slow, .Lcall_cxx, .Lcall_nested
 	LEAVE
 	movl	$-1, %r12d
 	movq	%r11, %rsp
 	movq	%rdi, %rax
 	movq	%rsi, %rdi
 	.cfi_endproc
-	.size	wf_body_call, . - wf_body_call
+	.size	weft_async_call, . - weft_async_call
 
 /* Calls rax; r12 is what remains of the result. Debuggers take a caller's frame that lies
  * below its callee's for a mistake, but not if the code between has this name. */
@@ -135,12 +156,7 @@ __morestack:
 	cmpq	WF_T_SCOPE(%r13), %rdx
 	jne	.Luntidy
 	movq	wf_thread_current@gottpoff(%rip), %r8
-	movq	wf_self_worker@gottpoff(%rip), %r10
-	movq	%fs:(%r10), %r10
 	movq	%r13, %fs:(%r8)
-	movq	WF_W_SPARE(%r10), %rax
-	movq	%rax, WF_T_NEXT(%rbx)
-	movq	%rbx, WF_W_SPARE(%r10)
 	leaq	wf_nobody(%rip), %rax
 	movq	%r14, %rsp
 	.cfi_def_cfa %rsp, 64
@@ -176,6 +192,8 @@ __morestack:
 	.size	__morestack, . - __morestack
 
 	.cfi_startproc
+	CXX	.Lcall_cxx, .Lcall_slow
+	NESTED	.Lcall_nested
 .Lcall_slow:
 	xorl	%edx, %edx
 	xorl	%ecx, %ecx
@@ -278,7 +296,7 @@ wf_body_leave:
 	.cfi_endproc
 	.size	came_back, . - came_back
 
-/* int wf_body_copy(weft_thread_fn *fn, const void *args, size_t room)
+/* int weft_async_copy(weft_thread_fn *fn, const void *args, size_t room)
  * int wf_body_block(the same): rcx is what remains of the result. */
 	.globl	wf_body_block
 	.hidden	wf_body_block
@@ -288,20 +306,8 @@ wf_body_block:
 	.cfi_startproc
 	endbr64
 	xorl	%ecx, %ecx
-	jmp	.Lcopy
-	.cfi_endproc
-	.size	wf_body_block, . - wf_body_block
-
-	.globl	wf_body_copy
-	.hidden	wf_body_copy
-	.type	wf_body_copy, @function
-	.p2align 4
-wf_body_copy:
-	.cfi_startproc
-	endbr64
-	movq	$-1, %rcx
 .Lcopy:
-	BEGIN	.Lcopy_slow
+	BEGIN	.Lcopy_slow, .Lcopy_cxx, .Lcopy_nested
 	cmpq	$WF_BODY_ROOM, %rdx
 	ja	.Lcopy_slow
 	LEAVE
@@ -309,33 +315,47 @@ wf_body_copy:
 	andq	$-16, %rax
 	movq	%r11, %rsp
 	subq	%rax, %rsp
-	movq	%rdx, %rax
-	andq	$-8, %rax
-	xorl	%r8d, %r8d
-	jmp	2f
-1:	movq	(%rsi,%r8), %r9
-	movq	%r9, (%rsp,%r8)
-	addq	$8, %r8
-2:	cmpq	%rax, %r8
-	jb	1b
-	jmp	4f
-3:	movb	(%rsi,%r8), %r9b
-	movb	%r9b, (%rsp,%r8)
-	incq	%r8
-4:	cmpq	%rdx, %r8
-	jb	3b
 	movl	%ecx, %r12d
 	movq	%rdi, %rax
 	movq	%rsp, %rdi
+	xorl	%r8d, %r8d
+	subq	$8, %rdx
+	jb	2f
+1:	movq	(%rsi,%r8), %r9
+	movq	%r9, (%rdi,%r8)
+	addq	$8, %r8
+	cmpq	%rdx, %r8
+	jbe	1b
+2:	addq	$8, %rdx
+	cmpq	%rdx, %r8
+	je	__morestack
+3:	movb	(%rsi,%r8), %r9b
+	movb	%r9b, (%rdi,%r8)
+	incq	%r8
+	cmpq	%rdx, %r8
+	jb	3b
 	jmp	__morestack
 	.cfi_endproc
 	.cfi_startproc
+	CXX	.Lcopy_cxx, .Lcopy_slow
+	NESTED	.Lcopy_nested
 .Lcopy_slow:
 	/* 1, WF_BODY_COPY, or 2, WF_BODY_BLOCK. */
 	addl	$2, %ecx
 	jmp	wf_body_slow
 	.cfi_endproc
-	.size	wf_body_copy, . - wf_body_copy
+	.size	wf_body_block, . - wf_body_block
+
+	.globl	weft_async_copy
+	.type	weft_async_copy, @function
+	.p2align 4
+weft_async_copy:
+	.cfi_startproc
+	endbr64
+	movl	$-1, %ecx
+	jmp	.Lcopy
+	.cfi_endproc
+	.size	weft_async_copy, . - weft_async_copy
 
 /* int wf_body_task(int (*fn)(int, void *), void *task) */
 	.globl	wf_body_task
@@ -345,7 +365,9 @@ wf_body_copy:
 wf_body_task:
 	.cfi_startproc
 	endbr64
-	BEGIN	.Ltask_lost
+	movq	wf_thread_current@gottpoff(%rip), %r8
+	movq	%fs:(%r8), %r9
+	SPARE	.Ltask_nested
 	LEAVE
 	xorl	%r12d, %r12d
 	movq	%rsi, %rsp
@@ -354,8 +376,7 @@ wf_body_task:
 	jmp	__morestack
 	.cfi_endproc
 	.cfi_startproc
-.Ltask_lost:
-	ud2
+	NESTED	.Ltask_nested
 	.cfi_endproc
 	.size	wf_body_task, . - wf_body_task
 

@@ -108,6 +108,18 @@ static WF_INLINE int wf_thread_leave_under_last(weft_thread *t, weft_thread *und
 #endif
 }
 
+/* The thread that an event resumes: mostly that whose own event it is, which is known without
+ * a load that the switch would wait for. */
+static WF_INLINE weft_thread *wf_thread_of(weft_event *ev)
+{
+	weft_thread *own = WF_CONTAINER(ev, weft_thread, event);
+
+	if (WF_UNLIKELY(ev->arg != own))
+		return ev->arg;
+	__asm__("" : "+r"(own)); /* or the compiler takes the one for the other */
+	return own;
+}
+
 /* The worker is found by its own variable, as in body_x86_64.S. */
 static WF_INLINE void wf_thread_leave(weft_thread *t)
 {
@@ -126,7 +138,7 @@ static WF_INLINE void wf_thread_leave(weft_thread *t)
 	}
 	if (ev == NULL)
 		ev = wf_turn_next(w, wf_thread_resume);
-	next = ev != NULL ? ev->arg : NULL;
+	next = ev != NULL ? wf_thread_of(ev) : NULL;
 	if (next != t)
 		wf_thread_leave_for(w, t, next);
 	else

@@ -15,11 +15,23 @@ enum { WF_SPARE_STACKS = false };
 enum { WF_SPARE_STACKS = true };
 #endif
 
-static WF_INLINE void wf_spare_push(struct wf_worker *w, weft_thread *t)
+/* Where the next is for what `self` starts, which runs on w; NULL: the worker itself does. A
+ * body that has not waited is still in the list, and the next is the one behind it: so one
+ * that returns leaves the list as it was. */
+static WF_INLINE weft_thread **wf_spares(struct wf_worker *w, weft_thread *self)
 {
+	if (self != NULL && WF_UNLIKELY(self->under != &wf_nobody))
+		return &self->next_spare;
+	return &w->flow.spare;
+}
+
+static WF_INLINE void wf_spare_push(struct wf_worker *w, weft_thread *self, weft_thread *t)
+{
+	weft_thread **next = wf_spares(w, self);
+
 	WF_STORE(&t->state, WF_THREAD_SPARE);
-	t->next_spare = w->flow.spare;
-	w->flow.spare = t;
+	t->next_spare = *next;
+	*next = t;
 	w->flow.spares++;
 }
 
@@ -37,14 +49,14 @@ static WF_INLINE void wf_spare_renew(weft_thread *t)
 }
 
 /* One that has ended may be kept. False: free it. */
-static WF_INLINE bool wf_spare_keep(struct wf_worker *w, weft_thread *t)
+static WF_INLINE bool wf_spare_keep(struct wf_worker *w, weft_thread *self, weft_thread *t)
 {
 	if (!(t->body & WF_BODY_PARTED) || w->flow.spares >= WF_SPARES || !WF_SPARE_STACKS ||
 	    t->stack_class != wf_thread_stacks.usual)
 		return false;
 	wf_thread_count_freed(&w->flow, t);
 	wf_spare_renew(t);
-	wf_spare_push(w, t);
+	wf_spare_push(w, self, t);
 	return true;
 }
 

@@ -97,7 +97,7 @@ static void finish(struct wf_worker *w, weft_thread *t)
 									: WF_THREAD_TAKEN))
 		;
 	if (bond == WF_THREAD_DETACHED) {
-		if (!wf_spare_keep(w, t))
+		if (!wf_spare_keep(w, wf_thread_current, t))
 			free_thread(w, t);
 	} else if (bond >= WF_THREAD_BONDS && (bond & WF_THREAD_TELL)) {
 		wf_event_deliver(w, (weft_event *)(bond & ~WF_THREAD_TELL));
@@ -223,7 +223,7 @@ static WF_INLINE _Noreturn void end_under(weft_thread *t)
  * itself may be given back while we are on it. */
 static WF_INLINE _Noreturn void end_for(struct wf_worker *w, weft_thread *t, weft_thread *owner)
 {
-	if (wf_spare_keep(w, t)) {
+	if (wf_spare_keep(w, t, t)) {
 		WF_ADD_OWN(&w->flow.ended, 1u);
 	} else {
 		t->errand = WF_ERRAND_END;
@@ -294,11 +294,17 @@ static WF_OPAQUE void end_otherwise(weft_thread *t, weft_thread *next)
 }
 
 /* Apart from the rest is what most bodies do that have waited: it is a chain of loads that
- * wait for each other, and the fewer registers it needs the fewer are in memory. */
+ * wait for each other, and the fewer registers it needs the fewer are in memory. The worker
+ * is found by its own variable where the compiler cannot have its address from before
+ * end_scopes, which may switch. */
 void wf_thread_end(weft_thread *t, int result)
 {
 	weft_thread *owner = end_scopes(t, result);
+#ifdef __x86_64__
+	struct wf_worker *w = wf_self_worker;
+#else
 	struct wf_worker *w = t->worker;
+#endif
 
 	if (WF_LIKELY(owner != NULL && t->under == &wf_nobody && w->flow.young == NULL &&
 		      wf_turn_more(w, &owner->event)))
@@ -321,8 +327,11 @@ void weft_exit(int result)
 
 	if (t == NULL)
 		t = wf_thread_forked;
-	if (t != NULL)
+	if (t != NULL) {
+		/* One that returns has nothing in hand. */
+		wf_exceptions_leave(t->worker->flow.exceptions);
 		end(t, result);
+	}
 	wf_bug("weft_exit called outside of threads");
 }
 
@@ -592,7 +601,7 @@ static WF_NOINLINE int yield(weft_thread *t)
 	next = wf_turn_swap(w, &t->event, wf_thread_resume);
 	if (WF_LIKELY(next != NULL)) {
 		WF_STORE(&t->state, WF_THREAD_READY);
-		wf_thread_leave_for(w, t, next->arg);
+		wf_thread_leave_for(w, t, wf_thread_of(next));
 	} else {
 		wf_thread_go_behind(t);
 		wf_thread_leave(t);

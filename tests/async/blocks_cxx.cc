@@ -168,6 +168,35 @@ BLOCK_TEST(a_block_started_in_a_handler_leaves_the_exception_to_it)
 	return 0;
 }
 
+/* Its stack is the next body's. */
+BLOCK_TEST(what_a_body_had_in_hand_when_it_ended_is_nobody_elses)
+{
+	bool none = false;
+
+	weft_finish (q) {
+		weft_async {
+			weft_yield();
+			try {
+				throw 1;
+			} catch (int) {
+				weft_exit(0);
+			}
+		};
+	}
+	weft_finish (q) {
+		weft_async {
+			weft_finish (r) {
+				weft_async {
+					weft_yield();
+				};
+				none = std::current_exception() == nullptr;
+			}
+		};
+	}
+	CHECK(none);
+	return 0;
+}
+
 BLOCK_TEST(own_objects_are_copied_and_destroyed)
 {
 	auto shared = std::make_shared<int>(5);

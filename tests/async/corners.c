@@ -1,6 +1,7 @@
 /* Bodies and scopes where it is rare: plain handlers, callbacks that cancel, forks. */
 #include "scheduler/common.h"
 
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,5 +239,55 @@ TEST(a_forked_child_leaves_the_body_where_it_was_forked)
 	CHECK_EQ(weft_run(fork_in_body, NULL, NULL), 0);
 }
 #endif
+
+/* Bodies that lie on each other, some of which wait, or have something to tidy up, or are
+ * too many: each has a stack of its own. */
+static uint64_t chance;
+static int lived;
+
+static int lies_on_others(void *depth)
+{
+	unsigned char mine[512], own = (unsigned char)test_random(&chance);
+
+	memset(mine, own, sizeof mine);
+	__asm__ volatile("" : : "r"(mine) : "memory");
+	for (int i = 0; i < 3; i++) {
+		unsigned what = (unsigned)test_random(&chance) % 8;
+
+		if (what < 4 && (intptr_t)depth > 0)
+			CHECK_EQ(weft_async_call(lies_on_others, (void *)((intptr_t)depth - 1)), 0);
+		else if (what == 4)
+			CHECK_EQ(weft_thread_set_name(NULL, "untidy"), 0);
+		else if (what == 5)
+			CHECK_EQ(weft_yield(), 0);
+		__asm__ volatile("" : : "r"(mine) : "memory");
+		for (size_t k = 0; k < sizeof mine; k++)
+			CHECK_EQ(mine[k], own);
+	}
+	lived++;
+	return 0;
+}
+
+static int let_them_lie(void *unused)
+{
+	weft_scope all;
+
+	(void)unused;
+	for (int i = 0; i < 300; i++) {
+		weft_scope_begin(&all);
+		CHECK_EQ(weft_async_call(lies_on_others, (void *)8), 0);
+		CHECK_EQ(weft_scope_end(&all), 0);
+	}
+	return 0;
+}
+
+TEST(bodies_that_lie_on_each_other_have_a_stack_each)
+{
+	weft_options opt = { .workers = 1 };
+
+	chance = TEST_SEED;
+	CHECK_EQ(weft_run(let_them_lie, NULL, &opt), 0);
+	CHECK(lived >= 300);
+}
 
 TEST_MAIN

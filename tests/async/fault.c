@@ -161,8 +161,6 @@ static void fail_each(int (*fn)(void *), const weft_options *opt)
 			printf("%ld: %s\n", nth, site);
 		CHECK_EQ(atomic_load(&ran), atomic_load(&accepted));
 	} while (site != NULL);
-	/* With two workers the nth call is not the same one each time. */
-	CHECK(opt->workers > 1 || atomic_load(&refused) > 0);
 }
 
 TEST(a_body_that_cannot_be_started_is_an_error_and_finish_still_ends)
@@ -171,6 +169,9 @@ TEST(a_body_that_cannot_be_started_is_an_error_and_finish_still_ends)
 		weft_options opt = { .workers = workers, .stall_ms = -1 };
 
 		fail_each(use_scopes, &opt);
+		/* With two workers the nth call is not the same one each time, and between two
+		 * handlers a worker may get the stack that it did not get before. */
+		CHECK(workers > 1 || atomic_load(&refused) > 0);
 		fail_each(use_handlers, &opt);
 	}
 }

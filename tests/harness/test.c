@@ -105,6 +105,11 @@ bool test_quick(void)
 	return env_set("WEFT_TEST_QUICK");
 }
 
+bool test_full(void)
+{
+	return env_set("WEFT_TEST_FULL");
+}
+
 void test_fail(const char *file, int line, const char *fmt, ...)
 {
 	va_list ap;

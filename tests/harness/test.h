@@ -10,6 +10,7 @@
  *	WEFT_TEST_SEED=n     repeats what a random test did
  *	WEFT_TEST_LIMIT=n    seconds that one test may take
  *	WEFT_TEST_QUICK=1    smaller stress sizes, see TEST_SIZE
+ *	WEFT_TEST_FULL=1     the largest, where a test has such (make check ARGS=--full)
  *	WEFT_TEST_NOFORK=1   all in this process and without limit, for debuggers
  *	WEFT_TEST_VERBOSE=1  shows what tests print even if they pass
  */
@@ -43,8 +44,9 @@ uint64_t test_seed(void);
 /* The next number of a repeatable sequence (splitmix64) that starts at *state. */
 uint64_t test_random(uint64_t *state);
 
-/* Whether stress sizes should be small. */
+/* Whether stress sizes should be small; or as large as they ever are, which takes minutes. */
 bool test_quick(void);
+bool test_full(void);
 
 #define TEST(sentence) \
 	static void test_##sentence(void); \

@@ -218,6 +218,31 @@ TEST(a_cold_file_is_sent_through_a_socket)
 	free(all);
 }
 
+/* What is known of a file that was just sent must not outlive it. */
+TEST(a_file_that_changed_is_sent_as_it_is_now)
+{
+	enum { SIZE = 1 << 20, SHORT = 300000 };
+	int file = temp_file(SIZE), other, sock[2];
+
+	make_tcp(sock);
+	CHECK_EQ(fcntl(sock[0], F_SETFL, O_NONBLOCK), 0);
+	runtime_begin(2);
+	for (int round = 0; round < 3; round++) {
+		send_part(sock, file, SIZE, 0, SIZE);
+		send_part(sock, file, SIZE, 262144 - 10, 20);
+	}
+	CHECK_EQ(ftruncate(file, SHORT), 0);
+	send_part(sock, file, SHORT, 0, SIZE);
+	send_part(sock, file, SHORT, SHORT + 1, 10);
+	other = temp_file(SIZE);
+	CHECK_EQ(DO(close, file), 0);
+	CHECK_EQ(dup2(sock[1], file), file);
+	CHECK_EQ(DO(sendfile, sock[0], file, 0, 5), -EINVAL);
+	CHECK_EQ(dup2(other, file), file);
+	send_part(sock, file, SIZE, 0, SIZE);
+	runtime_end();
+}
+
 TEST(files_are_sent_and_written_in_the_order_started)
 {
 	int file = temp_file(100000), sock[2];

@@ -71,7 +71,7 @@ static void check_sums(void)
 			continue;
 		colors++;
 		CHECK_EQ(places[i].level_at, model[i].level);
-		CHECK_EQ(places[i].worth, model[i].worth);
+		CHECK_EQ(places[i].worth, model[i].pinned ? WF_WORTH_PINNED : model[i].worth);
 		if (model[i].pinned)
 			continue;
 		worths |= 1u << model[i].worth;
@@ -91,8 +91,8 @@ static void push(int i, uint64_t *seed) WF_REQUIRES(queue.lock)
 	model[i].worth = (unsigned)random_below(seed, WF_WORTHS);
 	model[i].left = random_below(seed, 10000);
 	model[i].level_since = model[i].worth_since = now;
-	wf_runq_push(&queue, &places[i], model[i].level, model[i].worth, model[i].left,
-		     model[i].pinned);
+	wf_runq_push(&queue, &places[i], model[i].level,
+		     model[i].pinned ? WF_WORTH_PINNED : model[i].worth, model[i].left);
 }
 
 static void move(int i, uint64_t *seed) WF_REQUIRES(queue.lock)
@@ -167,7 +167,7 @@ TEST(a_pinned_color_is_found_by_its_worker_and_by_no_thief)
 {
 	wf_runq_init(&queue);
 	wf_lock_take(&queue.lock);
-	wf_runq_push(&queue, &places[0], 3, WF_WORTHS - 1, 1000000, true);
+	wf_runq_push(&queue, &places[0], 3, WF_WORTH_PINNED, 1000000);
 	CHECK(wf_runq_steal(&queue, 0) == NULL);
 	CHECK_EQ(queue.steal_time, 0);
 	CHECK(wf_runq_pop(&queue) == &places[0]);

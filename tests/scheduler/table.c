@@ -67,7 +67,7 @@ TEST(a_color_that_was_added_is_found_by_its_value_only)
 	c = add(7, NULL);
 	CHECK(c != NULL);
 	CHECK_EQ(c->id, 7);
-	CHECK_EQ(c->pin, -1);
+	CHECK_EQ(c->place.pin, -1);
 	CHECK(!c->active);
 	CHECK(find(7) == c);
 	CHECK(add(7, NULL) == c);

@@ -41,7 +41,8 @@ static int start_soon(void *unused)
 	return 0;
 }
 
-static const weft_options one = { .workers = 1 };
+/* A worker that is taken to be stuck would have its timers fired by another. */
+static const weft_options one = { .workers = 1, .stall_ms = -1 };
 
 TEST(of_timers_that_are_due_together_few_are_posted_at_once_and_all_run)
 {

@@ -780,7 +780,7 @@ static tamed forks(event(int) done)
 	twait {
 		tfork(mkevent(a), add(1, 2, "four"));
 		tfork(mkevent(), set_five(&b));
-		tfork(mkevent(c), pointer(b + 4));
+		tfork(mkevent(c), pointer(4));
 		tfork(mkevent(d), on_thread(3));
 	}
 	trigger(done, a + b * 10 + c * 100 + (int)d * 1000);

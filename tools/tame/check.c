@@ -75,6 +75,15 @@ static void check_slot(struct function *f, struct mkevent *m, struct argument *a
 	v->rendezvous_slot = v->rendezvous_slot || m->of_rendezvous;
 }
 
+/* Whether it is a statement of its own: then nobody has the event. */
+static bool is_dropped(const struct mkevent *m)
+{
+	size_t i = tame_token_at(m->offset), before = i - 1;
+
+	return i > 0 && (tame_is(before, "{") || tame_is(before, "}") || tame_is(before, ";")) &&
+	       tame_is(tame_token_at(m->range.end), ";");
+}
+
 static void check_mkevent(struct function *f, struct mkevent *m)
 {
 	size_t first = 0;
@@ -95,6 +104,8 @@ static void check_mkevent(struct function *f, struct mkevent *m)
 		tame_error(m->arguments[1].range.begin, "an event ID cannot be an array");
 	if (!m->of_rendezvous && m->wait == NULL)
 		tame_error(m->offset, "mkevent without a rendezvous outside a twait block");
+	else if (is_dropped(m))
+		tame_warning(m->offset, "this event is dropped: nothing will trigger it");
 	m->slots = m->arguments + first;
 	m->slot_count = m->argument_count - first;
 	for (size_t i = 0; i < m->slot_count; i++)

@@ -1,9 +1,11 @@
 /* abuse.c - weft-httpd against clients that are slow, greedy, wrong or malicious. */
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -22,6 +24,7 @@ TEST(refuses_requests_that_can_be_read_in_two_ways)
 		{ "GET  / HTTP/1.1\r\n" END, 400 },
 		{ "GET / HTTP/1.1 \r\n" END, 400 },
 		{ " GET / HTTP/1.1\r\n" END, 400 },
+		{ "\r\n\r\nGET / HTTP/1.1\r\n" END, 400 },
 		{ "GET / HTTP/1.1\n" END, 400 },
 		{ "GET / HTTP/1.1\r" END, 400 },
 		{ "GET / HTTP/2.0\r\n" END, 505 },
@@ -296,6 +299,22 @@ TEST(clients_that_do_not_read_run_out_of_time)
 	server_end();
 }
 
+TEST(empty_lines_without_end_are_no_way_to_stay)
+{
+	static char lines[20000];
+	int fd;
+
+	for (size_t i = 0; i < sizeof lines; i += 2)
+		memcpy(lines + i, "\r\n", 2);
+	SERVER();
+	fd = dial();
+	while (recv(fd, answer, sizeof answer, MSG_DONTWAIT) < 0)
+		say_bytes(fd, lines, sizeof lines);
+	CHECK_EQ(strncmp(answer, "HTTP/1.1 400 ", 13), 0);
+	close(fd);
+	server_end();
+}
+
 /* Connections may be accepted in another order than they were made. */
 static int first_to_speak(const int *fds, nfds_t count)
 {
@@ -328,6 +347,48 @@ TEST(says_busy_when_overloaded)
 		close(fds[i]);
 	}
 	CHECK(busy > 0);
+	server_end();
+}
+
+/* A connection that has been let in. */
+static int dial_kept(void)
+{
+	int fd = dial();
+
+	say(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+	while (hear_reply(fd) != 200) {
+		close(fd);
+		fd = dial();
+		say(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+	}
+	return fd;
+}
+
+TEST(says_busy_on_kept_connections_too_and_recovers)
+{
+	int fds[4], kept;
+
+	setenv("WEFT_WORKERS", "1", 1);
+	setenv("WEFT_QUEUE_DEPTH", "1", 1);
+	SERVER("--queue-time", "100");
+	kept = dial_kept();
+	for (int i = 0; i < 4; i++)
+		fds[i] = dial_kept();
+	for (int i = 0; i < 4; i++)
+		say(fds[i], "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+	do /* until the queue has been found too long */
+		say(kept, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+	while (hear_reply(kept) == 200);
+	CHECK_EQ(times("HTTP/1.1 503 "), 1);
+	CHECK_STR(header("Retry-After"), "1");
+	CHECK_STR(header("Connection"), "close");
+	close(kept);
+	for (int i = 0; i < 4; i++) {
+		CHECK(hear_reply(fds[i]) > 0);
+		close(fds[i]);
+	}
+	while (get("/", "") != 200)
+		;
 	server_end();
 }
 
@@ -383,7 +444,7 @@ TEST(clients_that_vanish_leave_nothing_behind)
 	SERVER();
 	CHECK_EQ(get("/large.bin", ""), 200);
 	threads = status_number("threads");
-	before = server_descriptors();
+	before = program_descriptors(&server);
 	for (int i = 0; i < clients; i++) {
 		int *fd = &fds[i % 16];
 
@@ -401,7 +462,48 @@ TEST(clients_that_vanish_leave_nothing_behind)
 		slam(fds[i]);
 	while (status_number("open") > 1)
 		;
-	while (status_number("threads") > threads || server_descriptors() > before)
+	while (status_number("threads") > threads || program_descriptors(&server) > before)
+		;
+	server_end();
+}
+
+/* A process that asks for much, and takes some of it. */
+static pid_t start_client(void)
+{
+	pid_t pid = fork();
+	int fd;
+
+	CHECK(pid >= 0);
+	if (pid > 0)
+		return pid;
+	fd = dial();
+	say(fd, "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK(recv(fd, answer, 10000, 0) > 0);
+	pause();
+	_exit(0);
+}
+
+TEST(clients_that_are_killed_leave_nothing_behind)
+{
+	int clients = TEST_SIZE(100), before;
+	pid_t pids[100];
+	long threads;
+
+	site_make();
+	SERVER();
+	CHECK_EQ(get("/large.bin", ""), 200);
+	threads = status_number("threads");
+	before = program_descriptors(&server);
+	for (int i = 0; i < clients; i++)
+		pids[i] = start_client();
+	while (status_number("open") <= clients)
+		;
+	for (int i = 0; i < clients; i++)
+		CHECK_EQ(kill(pids[i], SIGKILL), 0);
+	for (int i = 0; i < clients; i++)
+		CHECK_EQ(waitpid(pids[i], NULL, 0), pids[i]);
+	while (status_number("open") > 1 || status_number("threads") > threads ||
+	       program_descriptors(&server) > before)
 		;
 	server_end();
 }
@@ -456,7 +558,7 @@ static size_t random_request(uint64_t *state, char *out)
 TEST(survives_random_requests)
 {
 	uint64_t state = TEST_SEED;
-	int rounds = TEST_SIZE(5000);
+	int rounds = test_full() ? 100000 : TEST_SIZE(5000);
 	char text[4096];
 
 	site_make();
@@ -472,86 +574,6 @@ TEST(survives_random_requests)
 		close(fd);
 	}
 	CHECK_EQ(get("/a.txt", ""), 200);
-	while (status_number("open") > 1)
-		;
-	server_end();
-}
-
-/* HTTP/2, if it is built in: else all of this is a bad request. */
-
-#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-
-static size_t frame(char *out, uint8_t type, uint8_t flags, uint8_t stream, const void *data,
-		    uint8_t size)
-{
-	const char head[9] = { 0, 0, (char)size, (char)type, (char)flags, 0, 0, 0, (char)stream };
-
-	memcpy(out, head, sizeof head);
-	memcpy(out + sizeof head, data, size);
-	return sizeof head + size;
-}
-
-static int dial_h2(void)
-{
-	char settings[16];
-	int fd = dial();
-
-	say(fd, PREFACE);
-	say_bytes(fd, settings, frame(settings, 4, 0, 0, "", 0));
-	return fd;
-}
-
-TEST(enough_requests_taken_back_by_http2_are_enough)
-{
-	static const char headers[] = "\x82\x84\x86\x41\x01x", cancel[] = "\0\0\0\x08";
-	char text[64];
-	int fd;
-
-	SERVER();
-	fd = dial_h2();
-	for (int i = 1; i < 100000 && recv(fd, answer, sizeof answer, MSG_DONTWAIT) != 0; i += 2) {
-		size_t size = frame(text, 1, 4, 0, headers,
-				    sizeof headers - 1); /* its end is yet to come */
-
-		size += frame(text + size, 3, 0, 0, cancel, 4);
-		text[6] = text[21] = (char)(i >> 16);
-		text[7] = text[22] = (char)(i >> 8);
-		text[8] = text[23] = (char)i;
-		say_bytes(fd, text, size);
-	}
-	hear(fd, 0);
-	close(fd);
-	CHECK_EQ(get("/", ""), 200);
-	server_end();
-}
-
-TEST(survives_random_frames)
-{
-	uint64_t state = TEST_SEED;
-	int rounds = TEST_SIZE(2000);
-	char text[512], data[64];
-
-	site_make();
-	SERVER("--head-time", "1000");
-	for (int i = 0; i < rounds; i++) {
-		int fd = dial_h2();
-
-		for (uint64_t n = test_random(&state) % 8; n > 0; n--) {
-			uint8_t size = test_random(&state) % sizeof data;
-
-			for (int j = 0; j < size; j++)
-				data[j] = (char)test_random(&state);
-			memcpy(data, "\x82\x84\x86\x41\x01x", 6);
-			say_bytes(fd, text,
-				  frame(text, test_random(&state) % 11,
-					test_random(&state) % 2 ? 5 : (uint8_t)test_random(&state),
-					test_random(&state) % 8, data, size));
-		}
-		shutdown(fd, SHUT_WR);
-		hear(fd, 0);
-		close(fd);
-	}
-	CHECK_EQ(get("/", ""), 200);
 	while (status_number("open") > 1)
 		;
 	server_end();

@@ -2,25 +2,20 @@
 #include "client.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 char answer[8 << 20], site[64];
 size_t answer_size;
-pid_t server_pid;
+struct program server;
 int server_port;
-
-static FILE *output;
 
 /* Files */
 
@@ -80,69 +75,31 @@ void site_make(void)
 
 /* The server */
 
-static void become_server(const char *program, int descriptors, const char *const flags[], int out)
-{
-	const char *argv[64] = { program, "--listen", "127.0.0.1:0" };
-	int n = 3;
-
-	if (site[0] != '\0') {
-		argv[n++] = "--root";
-		argv[n++] = site;
-	}
-	while (*flags != NULL && n < 63)
-		argv[n++] = *flags++;
-	if (descriptors > 0)
-		setrlimit(RLIMIT_NOFILE,
-			  &(struct rlimit){ (rlim_t)descriptors, (rlim_t)descriptors });
-	dup2(out, STDOUT_FILENO);
-	execv(program, (char *const *)(uintptr_t)argv);
-	_exit(127);
-}
-
 void server_begin(int descriptors, const char *const flags[])
 {
-	const char *program = getenv("WEFT_HTTPD");
-	char line[256];
-	int ends[2];
+	const char *words[64] = { "--listen", "127.0.0.1:0" };
+	int n = 2;
 
-	CHECK(program != NULL);
-	CHECK_EQ(pipe2(ends, O_CLOEXEC), 0);
-	server_pid = fork();
-	CHECK(server_pid >= 0);
-	if (server_pid == 0)
-		become_server(program, descriptors, flags, ends[1]);
-	close(ends[1]);
-	output = fdopen(ends[0], "r");
-	CHECK(fgets(line, sizeof line, output) != NULL);
-	CHECK_EQ(sscanf(line, "weft-httpd: http://127.0.0.1:%d/", &server_port), 1);
+	if (site[0] != '\0') {
+		words[n++] = "--root";
+		words[n++] = site;
+	}
+	while (*flags != NULL && n < 63)
+		words[n++] = *flags++;
+	server = (struct program){ .descriptors = descriptors };
+	program_start(&server, getenv("WEFT_HTTPD"), words);
+	CHECK_EQ(sscanf(program_line(&server), "weft-httpd: http://127.0.0.1:%d/", &server_port),
+		 1);
 }
 
 const char *server_end(void)
 {
-	static char line[256];
-	int status;
+	const char *line;
 
-	CHECK_EQ(kill(server_pid, SIGTERM), 0);
-	CHECK(fgets(line, sizeof line, output) != NULL);
-	CHECK_EQ(waitpid(server_pid, &status, 0), server_pid);
-	CHECK_EQ(status, 0);
-	fclose(output);
+	CHECK_EQ(kill(server.pid, SIGTERM), 0);
+	line = program_line(&server);
+	CHECK_EQ(program_end(&server, 0), 0);
 	return line;
-}
-
-int server_descriptors(void)
-{
-	char path[64];
-	DIR *dir;
-	int n = 0;
-
-	snprintf(path, sizeof path, "/proc/%d/fd", (int)server_pid);
-	dir = opendir(path);
-	CHECK(dir != NULL);
-	while (readdir(dir) != NULL)
-		n++;
-	closedir(dir);
-	return n;
 }
 
 /* Talking */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "common/tests/program.h"
 #include "harness/test.h"
 
 enum { FILES_LARGE = 3000000 };
@@ -15,7 +16,7 @@ extern char answer[8 << 20];
 extern size_t answer_size;
 
 /* The server that was started, and the directory of its files. */
-extern pid_t server_pid;
+extern struct program server;
 extern int server_port;
 extern char site[64];
 
@@ -60,8 +61,5 @@ const char *header(const char *name);
 
 /* A number of the status page. */
 long status_number(const char *name);
-
-/* Descriptors that the server has open. */
-int server_descriptors(void);
 
 #endif

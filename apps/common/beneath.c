@@ -25,23 +25,28 @@ static int open_at(int directory, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The old way: each directory is opened without following a link. */
+/* Opens the directory that a path begins with, without following a link. */
+static int step(int at, const char *path, size_t size)
+{
+	char name[256];
+
+	if (size >= sizeof name)
+		return -ENAMETOOLONG;
+	memcpy(name, path, size);
+	name[size] = '\0';
+	return strcmp(name, "..") == 0 ? -EXDEV
+				       : open_at(at, name, O_PATH | O_NOFOLLOW | O_DIRECTORY);
+}
+
+/* The old way: one directory after the other. A slash at the end is none of the kernel's
+ * business, which would follow a link there. */
 static int walk(int directory, const char *path, int flags)
 {
 	int at = directory, next;
 	const char *slash;
-	char name[256];
 
-	while ((slash = strchr(path, '/')) != NULL && slash[1] != '\0') {
-		size_t size = (size_t)(slash - path);
-
-		if (size >= sizeof name)
-			return -ENAMETOOLONG;
-		memcpy(name, path, size);
-		name[size] = '\0';
-		next = strcmp(name, "..") == 0
-			       ? -EXDEV
-			       : open_at(at, name, O_PATH | O_NOFOLLOW | O_DIRECTORY);
+	while ((slash = strchr(path, '/')) != NULL) {
+		next = step(at, path, (size_t)(slash - path));
 		if (at != directory)
 			close(at);
 		if (next < 0)
@@ -49,6 +54,8 @@ static int walk(int directory, const char *path, int flags)
 		at = next;
 		path = slash + 1;
 	}
+	if (path[0] == '\0')
+		path = ".";
 	next = strcmp(path, "..") == 0 ? -EXDEV : open_at(at, path, flags | O_NOFOLLOW);
 	if (at != directory)
 		close(at);

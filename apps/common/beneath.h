@@ -1,6 +1,6 @@
 /* beneath.h - opens files below a directory, and never one outside of it. */
-#ifndef HTTPD_BENEATH_H
-#define HTTPD_BENEATH_H
+#ifndef COMMON_BENEATH_H
+#define COMMON_BENEATH_H
 
 #include <stdbool.h>
 

@@ -30,6 +30,7 @@ static void make_tree(void)
 	CHECK(mkdtemp(top) != NULL);
 	make("mkdir -p root/a/b && echo x >root/a/b/file && echo secret >secret");
 	make("ln -s ../secret root/up && ln -s /etc root/etc && ln -s a/b/file root/in");
+	make("ln -s .. root/out");
 }
 
 static int try_open(int root, const char *path)
@@ -40,6 +41,21 @@ static int try_open(int root, const char *path)
 		return fd;
 	close(fd);
 	return 0;
+}
+
+/* A name that is too long leaves nothing open. */
+static void check_long(int root)
+{
+	int next = dup(root);
+	char path[400];
+
+	close(next);
+	memset(path, 'x', sizeof path);
+	memcpy(path, "a/b/", 4);
+	strcpy(path + sizeof path - 3, "/x");
+	CHECK_EQ(try_open(root, path), -ENAMETOOLONG);
+	CHECK_EQ(dup(root), next);
+	close(next);
 }
 
 static void check_all(bool links)
@@ -53,6 +69,8 @@ static void check_all(bool links)
 	CHECK(root >= 0);
 	CHECK_EQ(try_open(root, "a/b/file"), 0);
 	CHECK_EQ(try_open(root, ""), 0);
+	CHECK_EQ(try_open(root, "a/b/"), 0);
+	CHECK_EQ(try_open(root, "a/b/file/"), -ENOTDIR);
 	CHECK_EQ(try_open(root, "in"), links ? 0 : -ELOOP);
 	CHECK_EQ(try_open(root, "a/none"), -ENOENT);
 	CHECK_EQ(try_open(root, "../secret"), -EXDEV);
@@ -63,6 +81,10 @@ static void check_all(bool links)
 	CHECK(try_open(root, "up") < 0);
 	CHECK(try_open(root, "etc/passwd") < 0);
 	CHECK(try_open(root, "etc") < 0);
+	CHECK(try_open(root, "etc/") < 0);
+	CHECK(try_open(root, "out/") < 0);
+	CHECK(try_open(root, "out/secret") < 0);
+	check_long(root);
 	CHECK(try_open(root, "/proc/self/root/etc/passwd") < 0);
 	close(root);
 	make("rm -rf root secret");

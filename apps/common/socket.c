@@ -1,0 +1,69 @@
+/* socket.c - listening sockets, and their names. */
+#include "socket.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include <weft/io.h>
+
+enum { DESCRIPTORS_MOST = 1 << 20 };
+
+int socket_port(int fd)
+{
+	struct sockaddr_storage address;
+	socklen_t size = sizeof address;
+
+	if (getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+		return -errno;
+	return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+						   : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+int socket_name(int fd, char *out, size_t size)
+{
+	struct sockaddr_storage address;
+	socklen_t length = sizeof address;
+	char host[64], port[8];
+
+	if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+		return -errno;
+	if (getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
+			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return -EINVAL;
+	snprintf(out, size, address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+	return 0;
+}
+
+/* Connections have the options of the socket that they came by. What is written as a whole is
+ * not to wait for the last of it to be acknowledged. */
+int socket_without_delay(int fd)
+{
+	int one = 1;
+
+	if (fd >= 0)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	return fd;
+}
+
+int socket_listen(const char *address)
+{
+	return socket_without_delay(weft_listen_on(address));
+}
+
+int socket_room(uint64_t kept, uint64_t *numbers, uint64_t *most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MOST ? limit.rlim_max : DESCRIPTORS_MOST;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0 && getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	*numbers = limit.rlim_cur;
+	*most = *numbers - (*numbers / 2 < kept ? *numbers / 2 : kept);
+	return 0;
+}
