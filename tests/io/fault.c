@@ -1,9 +1,8 @@
 /* fault.c - the nth call to the outside world fails, for every n: each time the
  * run ends, every operation started is done, and no descriptor is left over. */
-#include <dirent.h>
 #include <netinet/in.h>
 
-#include "base/fault.h"
+#include "harness/faults.h"
 #include "io/sync.h"
 
 /* A small program with a bit of everything, each step when the last is over. */
@@ -143,17 +142,6 @@ static int start(void *unused)
 	return 0;
 }
 
-static int open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir) != NULL)
-		n++;
-	closedir(dir);
-	return n;
-}
-
 TEST(any_one_failure_is_an_error_and_never_a_hang)
 {
 	weft_options opt = { .workers = 1 };
@@ -167,9 +155,7 @@ TEST(any_one_failure_is_an_error_and_never_a_hang)
 		rc = weft_run(start, NULL, &opt);
 		CHECK(rc == 0 || rc == -ENOMEM || rc == -EMFILE || rc == -EAGAIN);
 		CHECK(prog.step == 0 || prog.step == 9);
-		if (open_descriptors() != before)
-			test_fail(__FILE__, __LINE__, "descriptors left over after %s, call %ld",
-				  wf_fault_site(), n);
+		check_descriptors(before, n);
 	} while (wf_fault_site() != NULL);
 	CHECK_EQ(rc, 0);
 	CHECK(n > 20);

@@ -3,29 +3,16 @@
 /* backends: both */
 #include "threads/blocking.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "base/fault.h"
+#include "harness/faults.h"
 
 /* Whatever fails, the other side must not wait for ever. */
 #define SOON (weft_now() + 100 * WEFT_MS)
 
-static void expected_at(int64_t n, int line)
-{
-	static const int fine[] = { ENOMEM, EMFILE,    EAGAIN, EBADF,      ENOBUFS,
-				    EIO,    ETIMEDOUT, EPIPE,  ECONNRESET, ENODATA };
-
-	for (size_t i = 0; n < 0 && i < sizeof fine / sizeof *fine; i++)
-		if (n == -fine[i])
-			return;
-	if (n < 0)
-		test_fail(__FILE__, line, "%lld after a fault in %s", (long long)n,
-			  wf_fault_site());
-}
-#define expected(n) expected_at(n, __LINE__)
+#define expected(n) fault_expected_at(n, __FILE__, __LINE__)
 
 static void shut(int fd)
 {
@@ -155,36 +142,9 @@ static int program(void *unused)
 	return 0;
 }
 
-static int open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir) != NULL)
-		n++;
-	closedir(dir);
-	return n;
-}
-
 TEST(any_one_failure_is_an_error_and_never_a_hang)
 {
-	weft_options opt = { .workers = 1 };
-	int rc, before = open_descriptors();
-	long n = 0;
-
-	do {
-		steps = 0;
-		wf_fault_arm(++n);
-		rc = weft_run(program, NULL, &opt);
-		if (steps != 5 && (rc == 0 || steps != 0))
-			test_fail(__FILE__, __LINE__, "the run returned %d after %s, call %ld", rc,
-				  wf_fault_site(), n);
-		if (open_descriptors() != before)
-			test_fail(__FILE__, __LINE__, "descriptors left over after %s, call %ld",
-				  wf_fault_site(), n);
-	} while (wf_fault_site() != NULL);
-	CHECK_EQ(rc, 0);
-	CHECK(n > 20);
+	fail_each_call(program, &steps, 5);
 }
 
 TEST_MAIN
