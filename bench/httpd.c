@@ -96,7 +96,11 @@ static int ask_once(int fd)
 	return n > 0 ? 0 : bench_fail("an idle connection was not served");
 }
 
-/* Connections that stay: they are this process's, and end with it. */
+static struct {
+	int fd[IDLE];
+	int count;
+} idle;
+
 static int connect_idle(int port)
 {
 	long most = bench_raise_files() - DESCRIPTORS_KEPT;
@@ -105,11 +109,20 @@ static int connect_idle(int port)
 	for (int i = 0; i < IDLE && i < most && rc == 0; i++) {
 		int fd = client_connect(port);
 
+		if (fd >= 0)
+			idle.fd[idle.count++] = fd;
 		rc = fd < 0 ? fd : ask_once(fd);
 	}
 	if (rc == 0)
 		sleep(IDLE_SECONDS);
 	return rc;
+}
+
+/* Before the server is told to end: some wait until their clients have gone. */
+static void close_idle(void)
+{
+	while (idle.count > 0)
+		close(idle.fd[--idle.count]);
 }
 
 static int start(struct site *site, const struct work *work)
@@ -139,6 +152,7 @@ static int measure(const void *arg, double *values)
 	values[1] = got[1];
 	values[2] = got[2];
 	values[3] = site_memory(&site) / 1e6;
+	close_idle();
 	return site_stop(&site, rc);
 }
 

@@ -183,21 +183,19 @@ static int timers_churn(const void *arg, double *values)
 	struct event_base *base = event_base_new();
 	struct event *timers = timers_new(base, work->count);
 	uint64_t start, seed = 1;
+	const struct timer_step *steps = timer_steps_new(work, &seed);
 
-	if (base == NULL || timers == NULL)
+	if (base == NULL || timers == NULL || steps == NULL)
 		return -ENOMEM;
 	for (int i = 0; i < work->count; i++)
 		timer_start(&timers[i], work->span_ms, &seed);
 	start = bench_thread_cpu();
 	for (int i = 0; i < work->restarts; i++) {
-		struct event *t = &timers[bench_random(&seed) % (uint32_t)work->count];
+		struct event *t = &timers[steps[i].timer];
 
-		if (work->put_off) {
-			timer_add(t, (uint32_t)work->span_ms);
-		} else {
+		if (!work->put_off)
 			event_del(t);
-			timer_start(t, work->span_ms, &seed);
-		}
+		timer_add(t, steps[i].delay_ms);
 	}
 	values[0] = (double)(bench_thread_cpu() - start) / work->restarts;
 	return 0;

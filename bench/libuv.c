@@ -197,21 +197,20 @@ static int timers_churn(const void *arg, double *values)
 	const struct timer_work *work = arg;
 	uv_timer_t *timers = timers_new(uv_default_loop(), work->count);
 	uint64_t start, seed = 1;
+	const struct timer_step *steps = timer_steps_new(work, &seed);
 
-	if (timers == NULL)
+	if (timers == NULL || steps == NULL)
 		return -ENOMEM;
 	timers_start(timers, work->count, work->span_ms, &seed);
 	start = bench_thread_cpu();
 	for (int i = 0; i < work->restarts; i++) {
-		uv_timer_t *t = &timers[bench_random(&seed) % (uint32_t)work->count];
-
-		uint64_t delay = 1 + bench_random(&seed) % (uint32_t)work->span_ms;
+		uv_timer_t *t = &timers[steps[i].timer];
 
 		if (!work->put_off)
 			uv_timer_stop(t);
 		if (work->from_now)
 			uv_update_time(uv_default_loop());
-		uv_timer_start(t, timer_fired, work->put_off ? (uint64_t)work->span_ms : delay, 0);
+		uv_timer_start(t, timer_fired, steps[i].delay_ms, 0);
 	}
 	values[0] = (double)(bench_thread_cpu() - start) / work->restarts;
 	return 0;

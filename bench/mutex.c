@@ -14,8 +14,9 @@ static const struct thread_case cases[] = {
 	[SHARED] = { "uncontended, shared by 2 colors",
 		     { .threads = 1, .rounds = 3000000, .cores = 1, .colors = 1 },
 		     { &peer_weft } },
+	/* For long enough that the kernel has put them on two CPUs. */
 	{ "2 threads, 2 cores",
-	  { .threads = 2, .rounds = 2000000, .cores = 2, .colors = 2, .apart = true },
+	  { .threads = 2, .rounds = 20000000, .cores = 2, .colors = 2, .apart = true },
 	  { &peer_weft, &peer_fiber, &peer_go, &peer_nptl } },
 };
 

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 struct bench_row *peer_add(const char *label, const struct peer *peer, bench_measure *fn,
 			   const void *arg)
@@ -12,6 +13,19 @@ struct bench_row *peer_add(const char *label, const struct peer *peer, bench_mea
 		return bench_add(label, peer->name, fn, arg);
 	bench_add_missing(label, peer->name, peer->missing);
 	return NULL;
+}
+
+struct timer_step *timer_steps_new(const struct timer_work *work, uint64_t *seed)
+{
+	struct timer_step *steps = calloc((size_t)work->restarts, sizeof *steps);
+
+	for (int i = 0; steps != NULL && i < work->restarts; i++) {
+		steps[i].timer = bench_random(seed) % (uint32_t)work->count;
+		steps[i].delay_ms = 1 + bench_random(seed) % (uint32_t)work->span_ms;
+		if (work->put_off)
+			steps[i].delay_ms = (uint32_t)work->span_ms;
+	}
+	return steps;
 }
 
 void *peer_poster_main(void *arg)

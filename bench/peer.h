@@ -58,6 +58,15 @@ struct timer_work {
 	bool from_now;
 };
 
+/* One step of churn. All are drawn before churn is timed: to draw one takes half as long
+ * as the step, and where it waits for the drawn number the CPU does not look ahead. */
+struct timer_step {
+	uint32_t timer, delay_ms;
+};
+
+/* work->restarts steps. NULL: no memory. */
+struct timer_step *timer_steps_new(const struct timer_work *work, uint64_t *seed);
+
 /* Adds a row for a peer, or says that it is not there. */
 struct bench_row *peer_add(const char *label, const struct peer *peer, bench_measure *fn,
 			   const void *arg);

@@ -2,7 +2,8 @@
  *
  * All timers are due before the firing is timed, so that it is work and not
  * waiting. One worker, one color: what a loop of the peers does. Cancelling and adding
- * never waits, so it is the CPU time of its thread that counts.
+ * never waits, so it is the CPU time of its thread that counts. Which timers, and their
+ * delays, are drawn before: random numbers are not what is compared.
  *
  * libuv counts delays from what its loop last knew of the time, unless it is told
  * to read the clock; weft_timer_start reads it always. That is a good part of the
@@ -82,7 +83,7 @@ static int churn_one(weft_timer *timer, uint64_t delay, uint64_t began)
 	int result;
 
 	if (t.work->put_off)
-		return weft_timer_restart(timer, (uint64_t)t.work->span_ms * WEFT_MS);
+		return weft_timer_restart(timer, delay);
 	result = weft_timer_cancel(timer);
 	if (result < 0)
 		return result;
@@ -92,16 +93,17 @@ static int churn_one(weft_timer *timer, uint64_t delay, uint64_t began)
 
 static int churn_app(void *arg)
 {
-	uint64_t seed = 1, began = weft_now();
+	uint64_t seed = 1, began;
+	const struct timer_step *steps = timer_steps_new(t.work, &seed);
 
 	(void)arg;
+	if (steps == NULL)
+		return -ENOMEM;
+	began = weft_now();
 	start_all(&seed);
 	t.start = bench_thread_cpu();
-	for (int i = 0; i < t.work->restarts; i++) {
-		weft_timer *timer = &t.timers[bench_random(&seed) % (uint32_t)t.work->count];
-
-		check(churn_one(timer, random_delay(&seed), began));
-	}
+	for (int i = 0; i < t.work->restarts; i++)
+		check(churn_one(&t.timers[steps[i].timer], steps[i].delay_ms * WEFT_MS, began));
 	t.end = bench_thread_cpu();
 	return weft_stop();
 }

@@ -25,7 +25,7 @@ function(weft_optional name module)
 	set(WEFT_HAVE_${name} ${found} PARENT_SCOPE)
 endfunction()
 
-weft_optional(URING liburing)
+weft_optional(URING liburing>=2.3)
 weft_optional(CARES libcares)
 weft_optional(TLS openssl>=3)
 weft_optional(H2 libnghttp2)

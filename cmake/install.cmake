@@ -67,7 +67,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/docs)
 	install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
 		FILES_MATCHING PATTERN "*.md")
 endif()
-foreach(app httpd quotes sealed-files)
+foreach(app common httpd quotes sealed-files)
 	file(GLOB files ${PROJECT_SOURCE_DIR}/apps/${app}/*.md
 		${PROJECT_SOURCE_DIR}/apps/${app}/*.1 ${PROJECT_SOURCE_DIR}/apps/${app}/*.[ch])
 	install(FILES ${files} DESTINATION ${CMAKE_INSTALL_DOCDIR}/apps/${app})

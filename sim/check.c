@@ -247,12 +247,12 @@ void sim_check_idle(struct sim *sim)
 	for (int i = 0; i < sim->opt.workers; i++) {
 		const struct wf_runq *q = &sim->cores[i].w->queue;
 
-		if (WF_LOAD(&q->colors) != 0 || WF_LOAD(&q->worths) != 0 ||
+		if (WF_LOAD(&q->colors) != 0 || WF_LOAD(&q->occupied) != 0 ||
 		    WF_LOAD(&q->steal_time) != 0)
 			sim_breach(sim,
 				   "the queue of worker %d is empty but says %u colors, "
-				   "worths %#x, %" PRIu64 " ticks",
-				   i, WF_LOAD(&q->colors), WF_LOAD(&q->worths),
+				   "lanes %#" PRIx64 ", %" PRIu64 " ticks",
+				   i, WF_LOAD(&q->colors), WF_LOAD(&q->occupied),
 				   WF_LOAD(&q->steal_time));
 	}
 	if (atomic_load(&sim->sched.searching) != 0 ||

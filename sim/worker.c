@@ -118,8 +118,8 @@ static bool loot_in_sight(struct wf_worker *w)
 	for (int i = 0; i < s->workers; i++) {
 		struct wf_worker *v = wf_sched_worker(s, i);
 
-		if (v != w && s->policy.steal & WF_STEAL_ON &&
-		    WF_LOAD(&v->queue.worths) >> wf_policy_least_worth(&s->policy, false) != 0)
+		if (s->policy.steal & WF_STEAL_ON &&
+		    wf_runq_has_loot(&v->queue, wf_policy_least_worth(&s->policy, false)))
 			return true;
 	}
 	return false;

@@ -52,6 +52,8 @@ static void answer_now(struct h2_stream *s)
 		reply_error(&x, status);
 	else
 		dispatch(&x);
+	if (s->refused != 0)
+		reply_error(&x, h2_reply_forget(s));
 	s->ended = x.status != 0 && x.ended;
 }
 
@@ -75,9 +77,16 @@ static int answer(void *arg)
 	return 0;
 }
 
+/* Is there room for another handler, and for what it will say? */
+static bool has_room(struct h2_session *session)
+{
+	return session->count[H2_ANSWERING] < H2_STREAMS &&
+	       atomic_load(&session->unsent) < settings.max_unsent / 2;
+}
+
 static void answer_ready(struct h2_session *session)
 {
-	while (session->first[H2_READY] != NULL && session->count[H2_ANSWERING] < H2_STREAMS) {
+	while (session->first[H2_READY] != NULL && has_room(session)) {
 		struct h2_stream *s = session->first[H2_READY];
 
 		h2_put(session, s, H2_ANSWERING);
@@ -209,6 +218,7 @@ static int do_round(struct h2_session *session)
 {
 	int rc = take_input(session), sent;
 
+	tell_busy(session); /* before a client can know by the answer that it is */
 	answer_ready(session);
 	end_late(session);
 	if (session->resets > RESETS && session->resets > session->ended) {
@@ -241,7 +251,8 @@ static void serve_all(struct h2_session *session)
 
 		if (more == 0 && is_over(session, at_end))
 			return;
-		if (session->first[H2_DONE] != NULL)
+		if (session->first[H2_DONE] != NULL ||
+		    (session->first[H2_READY] != NULL && has_room(session)))
 			continue;
 		if (is_idle(session) && weft_now() >= session->conn->idle_until) {
 			count(COUNT_LATE, 1);

@@ -49,6 +49,7 @@ void h2_forget(struct h2_session *session, struct h2_stream *s)
 	take_off(session, s);
 	session->heads -= s->head_size;
 	session->bodies -= s->body.size;
+	h2_reply_forget(s);
 	h2_stream_free(s);
 	session->conn->idle_until = weft_now() + settings.idle_time * WEFT_MS;
 }

@@ -28,6 +28,7 @@ struct h2_session {
 	struct h2_stream *first[H2_PLACES], **last[H2_PLACES];
 	unsigned count[H2_PLACES];
 	size_t heads, bodies;   /* bytes of all that are kept */
+	_Atomic size_t unsent;  /* bytes of handlers' replies; the handlers add to it */
 	uint64_t resets, ended; /* streams that came to a bad end, and to a good one */
 	weft_scope *waiting;    /* the wait for input, if it is to end when a handler has */
 	bool goaway;            /* was said */

@@ -8,10 +8,8 @@
 
 #include <weft/weft.h>
 
+#include "h2_session.h"
 #include "settings.h"
-
-/* Most of a reply whose handler writes it piece by piece. */
-enum { OUT_MOST = 16 << 20 };
 
 int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most)
 {
@@ -184,12 +182,37 @@ size_t h2_stream_headers(const struct h2_stream *s, nghttp2_nv out[H2_REPLY_HEAD
 	return s->count;
 }
 
+/* The handler may be in another color than the connection. */
 int h2_reply_write(struct h2_stream *s, const void *data, size_t size)
 {
-	int rc = h2_bytes_add(&s->out, data, size, OUT_MOST);
+	_Atomic size_t *unsent = &s->session->unsent;
+	int rc;
 
+	if (s->refused != 0 || size > settings.max_unsent - s->out.size) {
+		s->refused = s->refused != 0 ? s->refused : 500;
+		return -EMSGSIZE;
+	}
+	rc = atomic_fetch_add(unsent, size) + size > settings.max_unsent
+		     ? -ENOBUFS
+		     : h2_bytes_add(&s->out, data, size, SIZE_MAX);
+	if (rc < 0) {
+		atomic_fetch_sub(unsent, size);
+		s->refused = 503;
+		return rc;
+	}
 	s->left = s->out.size;
-	return rc;
+	return 0;
+}
+
+int h2_reply_forget(struct h2_stream *s)
+{
+	int status = s->refused;
+
+	atomic_fetch_sub(&s->session->unsent, s->out.size);
+	free_bytes(&s->out);
+	s->left = 0;
+	s->refused = 0;
+	return status;
 }
 
 int h2_reply_file(struct h2_stream *s, struct file *file, uint64_t first, uint64_t size)

@@ -47,6 +47,7 @@ struct h2_stream {
 	uint64_t at_byte, left; /* of the file, or of `out` */
 	uint64_t sent;
 	int status;
+	int refused;              /* status of the error that it becomes, as it was too much */
 	bool ended;               /* the handler has said all */
 	struct text verb, target; /* for the log: in `head` */
 };
@@ -66,6 +67,10 @@ size_t h2_stream_headers(const struct h2_stream *s, nghttp2_nv out[H2_REPLY_HEAD
 
 /* The next bytes of the reply's body, for nghttp2. */
 ssize_t h2_stream_next(struct h2_stream *s, uint8_t *buf, size_t size, bool *ended);
+
+/* Forgets what the handler said. Gives the status of the error that the client is to get
+ * instead, or 0. */
+int h2_reply_forget(struct h2_stream *s);
 
 void h2_stream_free(struct h2_stream *s);
 

@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <weft/weft.h>
-
+#include "common/service.h"
 #include "counters.h"
 #include "file.h"
 #include "log.h"
@@ -24,27 +23,15 @@
 #include "settings.h"
 #include "tls.h"
 
-static int watch_signals(void)
-{
-	int rc = weft_on_signal(SIGINT, WEFT_MAIN, server_stop, NULL);
-
-	if (rc == 0)
-		rc = weft_on_signal(SIGTERM, WEFT_MAIN, server_stop, NULL);
-	return rc == 0 ? weft_on_signal(SIGHUP, WEFT_MAIN, server_reload, NULL) : rc;
-}
-
 static void say_where(void)
 {
-	weft_stats_all all = { 0 };
-	char address[80] = "";
+	char address[80] = "", url[96];
 
-	weft_stats(&all, NULL, 0);
 	if (server_address(true, address, sizeof address))
 		printf("weft-httpd: https://%s/\n", address);
 	server_address(false, address, sizeof address);
-	printf("weft-httpd: http://%s/ (%d workers, %s)%s\n", address, weft_workers(), all.io,
-	       settings.once ? "" : ", press ctrl-C to stop");
-	fflush(stdout);
+	snprintf(url, sizeof url, "http://%s/", address);
+	service_say("weft-httpd", url, settings.once ? "" : ", press ctrl-C to stop");
 }
 
 static int app(void *unused)
@@ -58,7 +45,7 @@ static int app(void *unused)
 	if (rc == 0)
 		rc = server_start();
 	if (rc == 0)
-		rc = watch_signals();
+		rc = service_signals(server_stop, SIGHUP, server_reload);
 	if (rc == 0 && settings.once)
 		rc = once_start(server_port());
 	if (rc < 0) {

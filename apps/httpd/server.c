@@ -9,8 +9,9 @@
 
 #include <weft/weft.h>
 
-#include "address.h"
 #include "cache.h"
+#include "common/address.h"
+#include "common/service.h"
 #include "common/socket.h"
 #include "conn.h"
 #include "counters.h"
@@ -19,9 +20,8 @@
 #include "overload.h"
 #include "settings.h"
 
-/* Before a new try when there was no room for a connection; for what hangs at the end. */
+/* Before a new try when there was no room for a connection. */
 #define ROOM_TIME (50 * WEFT_MS)
-#define LAST_TIME (3 * WEFT_SEC)
 
 /* Connections that the acceptor takes on one worker, at least. */
 enum { AT_ONE_PLACE = 16 };
@@ -256,7 +256,7 @@ int server_start(void)
 {
 	int rc;
 
-	address_init();
+	address_init(settings.max_per_address);
 	overload_init();
 	rc = start_accepting(&server.plain);
 	return rc < 0 ? rc : start_accepting(&server.tls);
@@ -293,13 +293,7 @@ static int end(void *unused)
 	(void)unused;
 	stop_accepting(&server.plain);
 	stop_accepting(&server.tls);
-	shut_all(SHUT_RD);
-	if (weft_waitgroup_wait_until(&server.users, weft_now() + settings.stop_time * WEFT_MS) <
-	    0) {
-		shut_all(SHUT_RDWR);
-		if (weft_waitgroup_wait_until(&server.users, weft_now() + LAST_TIME) < 0)
-			weft_stop();
-	}
+	service_end(&server.users, settings.stop_time, shut_all);
 	log_stop();
 	cache_clear();
 	return 0;

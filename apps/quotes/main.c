@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weft/weft.h>
-
+#include "common/service.h"
 #include "server.h"
 #include "settings.h"
 
@@ -19,30 +18,17 @@ static void report(void *unused)
 	server_report("");
 }
 
-static int watch_signals(void)
-{
-	int rc = weft_on_signal(SIGINT, WEFT_MAIN, server_stop, NULL);
-
-	if (rc == 0)
-		rc = weft_on_signal(SIGTERM, WEFT_MAIN, server_stop, NULL);
-	return rc == 0 ? weft_on_signal(SIGUSR1, WEFT_MAIN, report, NULL) : rc;
-}
-
 static void say_where(void)
 {
-	weft_stats_all all = { 0 };
 	char address[80] = "";
 
-	weft_stats(&all, NULL, 0);
 	server_address(address, sizeof address);
-	printf("weft-quotes: %s (%d workers, %s), press ctrl-C to stop\n", address, weft_workers(),
-	       all.io);
-	fflush(stdout);
+	service_say("weft-quotes", address, ", press ctrl-C to stop");
 }
 
 static int app(void *unused)
 {
-	int rc = watch_signals();
+	int rc = service_signals(server_stop, SIGUSR1, report);
 
 	(void)unused;
 	if (rc < 0)

@@ -50,15 +50,6 @@ static const char *last_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* Asks about a path. */
-static int ask_about(enum request_type type, const char *path, struct reply *reply)
-{
-	struct request ask;
-	int rc = remote_name(&ask, type, path, (uint32_t)wait_ms);
-
-	return rc < 0 ? rc : remote_ask(&remote, &ask, reply);
-}
-
 /* Commands: each gives 0 or -Exxx, which is about `subject`. */
 
 static int get_to(const char *path, int fd)
@@ -113,13 +104,28 @@ static int get(const char *path, const char *local)
 	return get_to(path, fd);
 }
 
-static int put(const char *local, const char *path)
+/* Opens a file that can be read: one of a directory would be found out only by reading. */
+static int open_local(const char *local)
 {
-	bool from_stdin = strcmp(local, "-") == 0;
-	int fd = from_stdin ? STDIN_FILENO : open(local, O_RDONLY | O_CLOEXEC), rc;
+	int fd = open(local, O_RDONLY | O_CLOEXEC);
+	struct stat st;
 
 	if (fd < 0)
 		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		return -EISDIR;
+	}
+	return fd;
+}
+
+static int put(const char *local, const char *path)
+{
+	bool from_stdin = strcmp(local, "-") == 0;
+	int fd = from_stdin ? STDIN_FILENO : open_local(local), rc;
+
+	if (fd < 0)
+		return fd;
 	if (from_stdin && path == NULL)
 		return -EDESTADDRREQ;
 	subject = path != NULL ? path : last_name(local);
@@ -152,7 +158,7 @@ static int rm(const char *path, const char *unused)
 	struct reply reply;
 
 	(void)unused;
-	return ask_about(REQUEST_REMOVE, path, &reply);
+	return remote_ask_about(&remote, REQUEST_REMOVE, path, (uint32_t)wait_ms, &reply);
 }
 
 static int watch(const char *path, const char *unused)
@@ -182,7 +188,8 @@ static int lease(const char *path, const char *unused)
 	struct request ask;
 	struct reply reply;
 	char scrap[256];
-	int rc = ask_about(writing ? REQUEST_CREATE : REQUEST_OPEN, path, &reply);
+	int rc = remote_ask_about(&remote, writing ? REQUEST_CREATE : REQUEST_OPEN, path,
+				  (uint32_t)wait_ms, &reply);
 
 	(void)unused;
 	if (rc < 0)

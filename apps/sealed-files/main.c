@@ -4,25 +4,23 @@
  * perform.c does: leases by lease.c, files by tree.c.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/service.h"
 #include "common/socket.h"
 #include "server.h"
 #include "settings.h"
 
 static void say_where(void)
 {
-	weft_stats_all all = { 0 };
 	char address[80];
 
-	weft_stats(&all, NULL, 0);
 	server_name(address, sizeof address);
-	printf("weft-sealed-files: %s (%d workers, %s)%s, press ctrl-C to stop\n", address,
-	       weft_workers(), all.io, settings.serial ? ", all in one color" : "");
-	fflush(stdout);
+	service_say("weft-sealed-files", address,
+		    settings.serial ? ", all in one color, press ctrl-C to stop"
+				    : ", press ctrl-C to stop");
 }
 
 static int app(void *unused)
@@ -31,9 +29,7 @@ static int app(void *unused)
 
 	(void)unused;
 	if (rc == 0)
-		rc = weft_on_signal(SIGINT, WEFT_MAIN, server_stop, NULL);
-	if (rc == 0)
-		rc = weft_on_signal(SIGTERM, WEFT_MAIN, server_stop, NULL);
+		rc = service_signals(server_stop, 0, NULL);
 	if (rc < 0) {
 		weft_stop();
 		return rc;

@@ -6,6 +6,8 @@
 #include "session.h"
 #include "settings.h"
 
+enum { WATCH_MS = 1000 };
+
 /* Handles */
 
 static void close_handle(struct handle *h)
@@ -44,11 +46,9 @@ static int free_handle(const struct session *s)
 	return -EMFILE;
 }
 
-static uint64_t patience(const struct request *r)
+static uint64_t patience(const struct request *r, uint64_t most)
 {
-	uint64_t wait = r->wait < settings.wait_time ? r->wait : settings.wait_time;
-
-	return weft_now() + wait * WEFT_MS;
+	return weft_now() + (r->wait < most ? r->wait : most) * WEFT_MS;
 }
 
 /* Opens what the request names, under a lease. */
@@ -60,7 +60,7 @@ static int open_handle(struct session *s, bool writing)
 	struct facts facts = { 0 };
 
 	if (rc == 0)
-		rc = lease_take(r->path, writing, patience(r), &h->lease);
+		rc = lease_take(r->path, writing, patience(r, settings.wait_time), &h->lease);
 	if (rc < 0) {
 		free(h);
 		return rc;
@@ -154,7 +154,7 @@ static int remove_it(struct session *s)
 {
 	const struct request *r = &s->request;
 	struct lease *lease;
-	int rc = lease_take(r->path, true, patience(r), &lease);
+	int rc = lease_take(r->path, true, patience(r, settings.wait_time), &lease);
 
 	if (rc < 0)
 		return rc;
@@ -189,9 +189,11 @@ static int stat_it(struct session *s)
 	return rc;
 }
 
+/* Who watches asks again at once: so it may wait for a while, even if nobody else may. */
 static int watch_it(struct session *s)
 {
-	uint64_t deadline = patience(&s->request);
+	uint64_t most = settings.wait_time > WATCH_MS ? settings.wait_time : WATCH_MS;
+	uint64_t deadline = patience(&s->request, most);
 	struct watch watch;
 	int rc = lease_watch(s->request.path, &watch);
 

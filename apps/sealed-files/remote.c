@@ -117,6 +117,23 @@ int remote_ask(struct remote *r, const struct request *request, struct reply *re
 	return rc < 0 ? rc : remote_receive(r, reply);
 }
 
+int remote_ask_about(struct remote *r, enum request_type type, const char *path, uint32_t wait,
+		     struct reply *reply)
+{
+	struct request ask;
+	int rc = remote_name(&ask, type, path, wait);
+
+	return rc < 0 ? rc : remote_ask(r, &ask, reply);
+}
+
+static int ask_handle(struct remote *r, enum request_type type, uint32_t handle)
+{
+	struct request ask = { .type = type, .handle = handle };
+	struct reply reply;
+
+	return remote_ask(r, &ask, &reply);
+}
+
 /* Whole files */
 
 static int write_all(int fd, const uint8_t *data, size_t size)
@@ -171,18 +188,12 @@ static int get_all(struct remote *r, uint32_t handle, uint64_t size, int out)
 
 int remote_get(struct remote *r, const char *path, uint32_t wait, int out)
 {
-	struct request ask;
 	struct reply reply;
-	int rc = remote_name(&ask, REQUEST_OPEN, path, wait);
+	int rc = remote_ask_about(r, REQUEST_OPEN, path, wait, &reply);
 
 	if (rc == 0)
-		rc = remote_ask(r, &ask, &reply);
-	if (rc == 0)
 		rc = get_all(r, reply.handle, reply.size, out);
-	if (rc < 0)
-		return rc;
-	return remote_ask(r, &(struct request){ .type = REQUEST_CLOSE, .handle = reply.handle },
-			  &reply);
+	return rc == 0 ? ask_handle(r, REQUEST_CLOSE, reply.handle) : rc;
 }
 
 static ssize_t read_piece(int fd, uint8_t *out)
@@ -238,16 +249,10 @@ static int put_all(struct remote *r, uint32_t handle, int in)
 
 int remote_put(struct remote *r, const char *path, uint32_t wait, int in)
 {
-	struct request ask;
 	struct reply reply;
-	int rc = remote_name(&ask, REQUEST_CREATE, path, wait);
+	int rc = remote_ask_about(r, REQUEST_CREATE, path, wait, &reply);
 
 	if (rc == 0)
-		rc = remote_ask(r, &ask, &reply);
-	if (rc == 0)
 		rc = put_all(r, reply.handle, in);
-	if (rc < 0)
-		return rc;
-	return remote_ask(r, &(struct request){ .type = REQUEST_COMMIT, .handle = reply.handle },
-			  &reply);
+	return rc == 0 ? ask_handle(r, REQUEST_COMMIT, reply.handle) : rc;
 }

@@ -28,8 +28,10 @@ int remote_name(struct request *ask, enum request_type type, const char *path, u
 int remote_send(struct remote *r, const struct request *request);
 int remote_receive(struct remote *r, struct reply *reply);
 
-/* Both. */
+/* Both; and for a request about a path, as remote_name makes it. */
 int remote_ask(struct remote *r, const struct request *request, struct reply *reply);
+int remote_ask_about(struct remote *r, enum request_type type, const char *path, uint32_t wait,
+		     struct reply *reply);
 
 /* Writes a file of the server to a descriptor, or takes one from there. The lease that this
  * needs is waited for, `wait` milliseconds. 0, what the server says, or an error here. */

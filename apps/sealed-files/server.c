@@ -11,19 +11,25 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/address.h"
 #include "common/beneath.h"
+#include "common/service.h"
 #include "common/socket.h"
 #include "key.h"
 #include "settings.h"
 
-/* Before a new try when there was no room for a connection; for what hangs at the end. */
+/* Before a new try when there was no room for a connection. */
 #define ROOM_TIME (50 * WEFT_MS)
-#define LAST_TIME (3 * WEFT_SEC)
+
+/* Who has not proved who it is is a stranger, and takes no client's place. */
+enum { STRANGERS_MOST = 1024 };
 
 static struct {
 	int listener, keys;
 	_Atomic bool stopping;
-	uint64_t clients, all, refused; /* that are here, that were ever, that were not let in */
+	_Atomic uint64_t clients, strangers;
+	uint64_t all; /* that ever came */
+	_Atomic uint64_t refused;
 	struct session *sessions;
 	weft_waitgroup users; /* the acceptor and the sessions */
 } server = { .listener = -1, .keys = -1 };
@@ -105,12 +111,34 @@ int server_find_key(const char *name, uint8_t key[SEAL_KEY])
 
 /* Clients */
 
+static void forget_stranger(const struct session *s)
+{
+	address_remove(&s->peer);
+	atomic_fetch_sub(&server.strangers, 1);
+}
+
+/* Others may have proved who they are since it came. */
+int server_admit(struct session *s)
+{
+	if (atomic_fetch_add(&server.clients, 1) >= settings.max_clients) {
+		atomic_fetch_sub(&server.clients, 1);
+		atomic_fetch_add(&server.refused, 1);
+		return -EUSERS;
+	}
+	forget_stranger(s);
+	s->known = true;
+	return 0;
+}
+
 void server_forget(struct session *s)
 {
 	*s->link = s->next;
 	if (s->next != NULL)
 		s->next->link = s->link;
-	server.clients--;
+	if (s->known)
+		atomic_fetch_sub(&server.clients, 1);
+	else
+		forget_stranger(s);
 	weft_color_pin(s->color, -1);
 	weft_close(s->channel.fd);
 	channel_fini(&s->channel);
@@ -126,20 +154,28 @@ static void remember(struct session *s)
 	if (s->next != NULL)
 		s->next->link = &s->next;
 	server.sessions = s;
-	server.clients++;
+	atomic_fetch_add(&server.strangers, 1);
 	server.all++;
 	weft_waitgroup_add(&server.users, 1);
 }
 
-static void arrive(int fd)
+static bool has_room(const struct sockaddr_storage *peer)
 {
-	struct session *s = server.clients < settings.max_clients ? calloc(1, sizeof *s) : NULL;
+	return atomic_load(&server.clients) < settings.max_clients &&
+	       atomic_load(&server.strangers) < STRANGERS_MOST && address_add(peer);
+}
 
-	if (s == NULL) {
-		server.refused++;
+static void arrive(int fd, const struct sockaddr_storage *peer)
+{
+	struct session *s = calloc(1, sizeof *s);
+
+	if (s == NULL || !has_room(peer)) {
+		free(s);
+		atomic_fetch_add(&server.refused, 1);
 		weft_close(fd);
 		return;
 	}
+	s->peer = *peer;
 	s->channel.fd = fd;
 	s->channel.io = &waiting;
 	s->color = settings.serial ? WEFT_MAIN : weft_color_new();
@@ -152,14 +188,15 @@ static void arrive(int fd)
 
 static int accept_all(void *unused)
 {
+	struct sockaddr_storage peer;
 	int fd;
 
 	(void)unused;
 	/* Once it stops, the listener's number may be that of something else. */
-	while (!server_is_stopping() && (fd = weft_accept(server.listener, NULL)) != -EBADF &&
+	while (!server_is_stopping() && (fd = weft_accept(server.listener, &peer)) != -EBADF &&
 	       fd != -ESHUTDOWN) {
 		if (fd >= 0)
-			arrive(fd);
+			arrive(fd, &peer);
 		else if (fd != -ECONNABORTED)
 			weft_sleep(ROOM_TIME); /* it stays in the kernel's queue */
 	}
@@ -173,6 +210,7 @@ int server_start(void)
 
 	if (rc < 0)
 		return rc;
+	address_init(settings.max_per_address);
 	weft_waitgroup_add(&server.users, 1);
 	rc = weft_go(accept_all, NULL);
 	if (rc < 0)
@@ -194,13 +232,7 @@ static int end(void *unused)
 	(void)unused;
 	weft_close(server.listener);
 	lease_stop();
-	shut_all(SHUT_RD);
-	if (weft_waitgroup_wait_until(&server.users, weft_now() + settings.stop_time * WEFT_MS) <
-	    0) {
-		shut_all(SHUT_RDWR);
-		if (weft_waitgroup_wait_until(&server.users, weft_now() + LAST_TIME) < 0)
-			weft_stop();
-	}
+	service_end(&server.users, settings.stop_time, shut_all);
 	return 0;
 }
 

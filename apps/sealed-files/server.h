@@ -18,8 +18,10 @@ void server_name(char *out, size_t size);
 void server_stop(void *unused);
 bool server_is_stopping(void);
 
-/* For sessions: finds a client's key; ends a session, in WEFT_MAIN. */
+/* For sessions: finds a client's key; counts one that has proved to have it among the
+ * clients, or gives -EUSERS; ends a session, in WEFT_MAIN. */
 channel_find_key server_find_key;
+int server_admit(struct session *s);
 void server_forget(struct session *s);
 
 /* How many clients there were, and how many were turned away. */

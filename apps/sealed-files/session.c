@@ -75,6 +75,8 @@ int session_serve(void *session)
 
 	weft_hop(s->color);
 	rc = channel_accept(&s->channel, server_find_key, in_time(settings.handshake_time));
+	if (rc == 0)
+		rc = server_admit(s);
 	while (rc == 0 && receive(s)) {
 		weft_hop(WEFT_MAIN);
 		session_perform(s);

@@ -2,6 +2,8 @@
 #ifndef SEALED_SESSION_H
 #define SEALED_SESSION_H
 
+#include <sys/socket.h>
+
 #include <weft/weft.h>
 
 #include "channel.h"
@@ -23,6 +25,8 @@ struct session {
 	struct session *next, **link; /* in the server's list */
 	weft_color color;
 	struct channel channel;
+	struct sockaddr_storage peer;
+	bool known; /* it has proved who it is */
 	struct handle *handles[SESSION_HANDLES];
 	struct request request;
 	struct reply reply;

@@ -8,6 +8,7 @@
 struct settings settings = {
 	.listen = "127.0.0.1:7733",
 	.max_clients = 1024,
+	.max_per_address = 64,
 	.max_file = UINT64_C(1) << 40,
 	.handshake_time = 5000,
 	.idle_time = 600000,
@@ -26,6 +27,8 @@ static const struct flag list[] = {
 	{ "serial", NULL, "run all clients in one color", .given = &settings.serial },
 	{ "max-clients", "N", "at one time; more are turned away", .number = &settings.max_clients,
 	  .least = 1, .most = 1000000 },
+	{ "max-per-address", "N", "of those who have not proved who they are (0: any number)",
+	  .number = &settings.max_per_address, .most = 1000000 },
 	{ "max-file", "BYTES", "of a file that is written", .number = &settings.max_file,
 	  .most = INT64_MAX },
 	{ "handshake-time", "MS", "for a client to prove who it is",

@@ -11,13 +11,14 @@ struct settings {
 
 	/* Limits. Times are in milliseconds. */
 	uint64_t max_clients;
-	uint64_t max_file;       /* bytes that a client may write */
-	uint64_t handshake_time; /* from the connection to the proof */
-	uint64_t idle_time;      /* between requests */
-	uint64_t message_time;   /* for a message to come or to go */
-	uint64_t lease_time;     /* from the last use of a lease */
-	uint64_t wait_time;      /* most that a client may wait for another */
-	uint64_t stop_time;      /* for requests under way when the server is told to stop */
+	uint64_t max_per_address; /* strangers; 0: no limit */
+	uint64_t max_file;        /* bytes that a client may write */
+	uint64_t handshake_time;  /* from the connection to the proof */
+	uint64_t idle_time;       /* between requests */
+	uint64_t message_time;    /* for a message to come or to go */
+	uint64_t lease_time;      /* from the last use of a lease */
+	uint64_t wait_time;       /* most that a client may wait for another */
+	uint64_t stop_time;       /* for requests under way when the server is told to stop */
 };
 
 extern struct settings settings;

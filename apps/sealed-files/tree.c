@@ -5,10 +5,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,12 +20,45 @@
 
 #include "common/beneath.h"
 
+/* While the tree is looked through, at the start. */
+enum { DIRECTORIES_OPEN = 16 };
+
 static int root = -1;
+
+static bool is_draft(const char *name)
+{
+	const char *number = name + strlen(MESSAGE_HIDDEN);
+
+	return strncmp(name, MESSAGE_HIDDEN, strlen(MESSAGE_HIDDEN)) == 0 && number[0] != '\0' &&
+	       number[strspn(number, "0123456789abcdef")] == '\0';
+}
+
+/* Removes a draft whose server was killed: a server that lives has it locked. */
+static int remove_left(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	int fd;
+
+	if (type != FTW_F || !S_ISREG(st->st_mode) || !is_draft(path + at->base))
+		return 0;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlink(path);
+	close(fd);
+	return 0;
+}
 
 int tree_open_root(const char *path)
 {
+	char inside[PATH_MAX]; /* it may be a link itself */
+
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return root < 0 ? -errno : 0;
+	if (root < 0)
+		return -errno;
+	if (snprintf(inside, sizeof inside, "%s/.", path) < (int)sizeof inside)
+		nftw(inside, remove_left, DIRECTORIES_OPEN, FTW_PHYS | FTW_MOUNT);
+	return 0;
 }
 
 void tree_close_root(void)
@@ -112,9 +148,27 @@ static int open_parent(const char *path)
 	return beneath_open(root, parent, O_RDONLY | O_DIRECTORY, false);
 }
 
-static int make_draft(void *arg)
+/* A draft is locked as long as its server lives. -EEXIST: another took it for left behind, or
+ * there is such a name, of another server. */
+static int open_draft(struct draft *d)
 {
 	static _Atomic uint64_t number;
+	struct stat st;
+
+	snprintf(d->temporary, sizeof d->temporary, MESSAGE_HIDDEN "%" PRIx64,
+		 atomic_fetch_add(&number, 1));
+	d->fd = openat(d->directory, d->temporary,
+		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (d->fd < 0)
+		return -errno;
+	if (flock(d->fd, LOCK_EX | LOCK_NB) == 0 && fstat(d->fd, &st) == 0 && st.st_nlink > 0)
+		return 0;
+	close(d->fd);
+	return -EEXIST;
+}
+
+static int make_draft(void *arg)
+{
 	const struct job *job = arg;
 	struct draft *d = job->draft;
 	int rc;
@@ -122,13 +176,9 @@ static int make_draft(void *arg)
 	d->directory = open_parent(job->path);
 	if (d->directory < 0)
 		return d->directory;
-	do { /* a server that was killed may have left such a name */
-		snprintf(d->temporary, sizeof d->temporary, MESSAGE_HIDDEN "%" PRIx64,
-			 atomic_fetch_add(&number, 1));
-		d->fd = openat(d->directory, d->temporary,
-			       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	} while (d->fd < 0 && errno == EEXIST);
-	rc = d->fd < 0 ? -errno : 0;
+	do
+		rc = open_draft(d);
+	while (rc == -EEXIST);
 	if (rc < 0)
 		close(d->directory);
 	return rc;

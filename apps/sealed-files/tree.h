@@ -18,7 +18,7 @@ struct draft {
 	char temporary[32];
 };
 
-/* 0 or -Exxx, as all below. */
+/* Removes what a server that was killed has left there, too. 0 or -Exxx, as all below. */
 int tree_open_root(const char *path);
 void tree_close_root(void);
 

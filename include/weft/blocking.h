@@ -22,6 +22,9 @@
 #include <weft/thread.h>
 
 WEFT_BEGIN_DECLS
+#ifdef __clang__ /* WEFT_WAITS for all of it */
+#pragma clang attribute push(WEFT_WAITS, apply_to = function)
+#endif
 
 /* Reading and writing */
 
@@ -350,5 +353,8 @@ static inline int weft_child_run(const char *path, char *const argv[], char *con
 	return weft_child_run_until(path, argv, envp, fds, NULL, status, WEFT_FOREVER);
 }
 
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 WEFT_END_DECLS
 #endif

@@ -88,10 +88,10 @@ typedef struct weft_channel_attr {
  *           -ECANCELED  the wait was cancelled
  *           -ENOMEM, -EMFILE, -ENFILE, -EPERM, -ESHUTDOWN
  */
-WEFT_API int weft_channel_open_until(weft_channel **ch, const char *name, size_t size,
-				     const weft_channel_attr *attr, uint64_t deadline);
-static inline int weft_channel_open(weft_channel **ch, const char *name, size_t size,
-				    const weft_channel_attr *attr)
+WEFT_API WEFT_WAITS int weft_channel_open_until(weft_channel **ch, const char *name, size_t size,
+						const weft_channel_attr *attr, uint64_t deadline);
+static inline WEFT_WAITS int weft_channel_open(weft_channel **ch, const char *name, size_t size,
+					       const weft_channel_attr *attr)
 {
 	return weft_channel_open_until(ch, name, size, attr, WEFT_FOREVER);
 }

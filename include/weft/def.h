@@ -13,6 +13,14 @@
 
 #define WEFT_API __attribute__((visibility("default")))
 
+/* Stands before functions that wait on the stack of a thread. weft-tame warns where a tamed
+ * function, which has none, calls one. */
+#ifdef __clang__
+#define WEFT_WAITS __attribute__((annotate("weft_waits")))
+#else
+#define WEFT_WAITS
+#endif
+
 /* Where the caller stands: misuse reports and stall reports name this place. */
 #define WEFT_HERE_(line) #line
 #define WEFT_HERE__(line) WEFT_HERE_(line)

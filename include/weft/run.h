@@ -29,7 +29,8 @@ typedef struct weft_options {
 	 * WEFT_STEAL_COST */
 	uint64_t steal_cost_ns;
 	/* A worker that does not come back for so long is stuck: its work goes to
-	 * others and a report is made. 0: 10. Below 0: never look. WEFT_STALL_MS */
+	 * others and a report is made. 0: 10. Below 0: never look, which also makes
+	 * io_uring a little cheaper. WEFT_STALL_MS */
 	int stall_ms;
 	/* Most kernel threads that the offload pool may use. 0: 64.
 	 * WEFT_OFFLOAD_MAX */

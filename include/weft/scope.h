@@ -69,7 +69,7 @@ typedef struct weft_scope {
  */
 WEFT_API void weft_scope_begin_at(weft_scope *s, const char *where);
 #define weft_scope_begin(s) weft_scope_begin_at(s, WEFT_HERE)
-WEFT_API int weft_scope_end(weft_scope *s);
+WEFT_API WEFT_WAITS int weft_scope_end(weft_scope *s);
 
 /* Begins a scope that cancelling what is around it does not reach, as weft_shield does.
  *
@@ -191,8 +191,8 @@ typedef struct weft_wait {
  *           -ECANCELED  the scope is cancelled, and `stop` has stopped it
  *           -EPERM      not called by a thread; nothing was waited for, and nothing stopped
  */
-WEFT_API int weft_suspend_until(weft_wait *w, uint64_t deadline);
-static inline int weft_suspend(weft_wait *w)
+WEFT_API WEFT_WAITS int weft_suspend_until(weft_wait *w, uint64_t deadline);
+static inline WEFT_WAITS int weft_suspend(weft_wait *w)
 {
 	return weft_suspend_until(w, WEFT_FOREVER);
 }

@@ -60,8 +60,9 @@ struct wf_home {
 	}
 
 /* A mutex: one owner at a time. An unlock wakes the one that has waited longest; until
- * that runs others may still lock the mutex, but no more than 32 times, then it is
- * handed over. So those who wait get it in the order of coming, and nobody starves. */
+ * that runs others may still lock the mutex, but no more than 32 times, and where colors
+ * share it until some 200 microseconds have passed as well; then it is handed over. So those who
+ * wait get it in the order of coming, and nobody starves. */
 typedef struct weft_mutex {
 	struct wf_home home_;
 	uintptr_t owner_;

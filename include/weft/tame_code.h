@@ -43,10 +43,15 @@ struct weft_tame_closure {
  * and the last 16 bytes are used. */
 #define WEFT_TAME_SIZE(type) (sizeof(type) > 48 ? sizeof(type) : 48)
 
-/* A threaded function's, on the stack of its thread. */
+/* A threaded function's, on the stack of its thread. The counters of blocks that lie in each other
+ * lie behind each other. If the thread ends by weft_exit from inside, blocks and function come to
+ * their end first. */
 typedef struct weft_tame_thread_closure {
 	weft_tame_closure c;
-	weft_wait wait_;
+	weft_wait wait_; /* generated code says what for, before it waits */
+	weft_cleanup cleanup_;
+	uint32_t *counter_; /* of the innermost block */
+	uint32_t blocks_;   /* that control is in */
 } weft_tame_thread_closure;
 
 /* A closure for a call of f, or NULL: then weft_tame_refusal says why, and the call ends with the

@@ -83,8 +83,8 @@ WEFT_API int weft_thread_start_at(weft_thread **thread, const weft_thread_attr *
  *           -EINVAL     it is detached
  *           -EPERM      not called by a thread
  */
-WEFT_API int weft_join_until(weft_thread *thread, int *result, uint64_t deadline);
-static inline int weft_join(weft_thread *thread, int *result)
+WEFT_API WEFT_WAITS int weft_join_until(weft_thread *thread, int *result, uint64_t deadline);
+static inline WEFT_WAITS int weft_join(weft_thread *thread, int *result)
 {
 	return weft_join_until(thread, result, WEFT_FOREVER);
 }
@@ -119,16 +119,16 @@ WEFT_API void weft_exit(int result) __attribute__((noreturn));
  * Returns:  0
  *           -EPERM      not called by a thread
  */
-WEFT_API int weft_yield(void);
-WEFT_API int weft_yield_to(weft_thread *thread);
+WEFT_API WEFT_WAITS int weft_yield(void);
+WEFT_API WEFT_WAITS int weft_yield_to(weft_thread *thread);
 
 /* Waits for a while, in nanoseconds, or until a time on weft_now's clock.
  *
  * Context:  a thread; waits.
  * Returns:  0, or -ECANCELED, -EPERM, -ESHUTDOWN
  */
-WEFT_API int weft_sleep(uint64_t ns);
-WEFT_API int weft_sleep_until(uint64_t when);
+WEFT_API WEFT_WAITS int weft_sleep(uint64_t ns);
+WEFT_API WEFT_WAITS int weft_sleep_until(uint64_t when);
 
 /* Goes on in another color: the call returns there, behind what was queued. It
  * leaves the old color, so what belongs to that must be left in order. To hop to
@@ -140,7 +140,7 @@ WEFT_API int weft_sleep_until(uint64_t when);
  *           -EINVAL     a color that was never made; it stays where it is
  *           -EPERM      not called by a thread
  */
-WEFT_API int weft_hop_at(weft_color color, const char *where);
+WEFT_API WEFT_WAITS int weft_hop_at(weft_color color, const char *where);
 #define weft_hop(color) weft_hop_at(color, WEFT_HERE)
 
 /* Tells or sets the name of a thread. Up to 15 letters are kept. weft_thread_set_name

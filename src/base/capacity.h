@@ -12,6 +12,7 @@
 #define WF_POOL_CACHE 2        /* free records that a worker keeps */
 #define WF_HANDLERS 4          /* handlers whose time is known; a power of two */
 #define WF_SKIPS 2             /* turns after which a passed-over level gets one */
+#define WF_LOOT 2              /* colors that a thief takes at a time, at most */
 #define WF_PLENTY 2            /* colors queued, so that the kernel can wait */
 #define WF_RING_ENTRIES 4      /* of io_uring: that wait to be submitted */
 #define WF_RING_COMPLETIONS 8  /* of io_uring: before the kernel must keep them */
@@ -20,7 +21,8 @@
 #define WF_FD_CHUNK 4          /* descriptor records made at a time */
 #define WF_CHANNEL_SEGMENT 24  /* bytes by which an unbounded channel grows */
 #define WF_OVERTAKE 1          /* looks at the kernel while which new threads overtake */
-#define WF_OVERTAKEN 2         /* times that others get a mutex before who waits does */
+#define WF_OVERTAKEN 2         /* times that others get a mutex before who waits does, */
+#define WF_OVERTAKEN_US 0      /* and microseconds, if they are of other colors */
 #define WF_STACK_BUNCH 2       /* free stacks that a worker gives or takes at a time */
 #define WF_STACK_FRESH 2       /* stacks made at a time for a worker; at most a bunch */
 #define WF_STACK_SLAB 512      /* KiB of address space for stacks at first */
@@ -32,6 +34,7 @@
 #define WF_POOL_CACHE 256
 #define WF_HANDLERS 1024
 #define WF_SKIPS 16
+#define WF_LOOT 8
 #define WF_PLENTY 4
 #define WF_RING_ENTRIES 256
 #define WF_RING_COMPLETIONS 4096
@@ -41,6 +44,7 @@
 #define WF_CHANNEL_SEGMENT 4000
 #define WF_OVERTAKE 40
 #define WF_OVERTAKEN 32
+#define WF_OVERTAKEN_US 200
 #define WF_STACK_BUNCH 32
 #define WF_STACK_FRESH 16
 #define WF_STACK_SLAB (16 << 10)

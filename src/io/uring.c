@@ -7,8 +7,8 @@
  * all. A stuck owner's list and completions can thus be taken by another thread;
  * completions are read under a lock for that reason.
  *
- * Rejected: IORING_SETUP_SINGLE_ISSUER and DEFER_TASKRUN. They are faster, but
- * completions would stop when the owner is stuck (decision 7).
+ * IORING_SETUP_SINGLE_ISSUER and DEFER_TASKRUN are cheaper, but completions would stop
+ * when the owner is stuck (decision 7): only where nobody looks for stuck workers.
  */
 #ifdef WEFT_HAVE_URING
 #include "io/uring.h"
@@ -183,7 +183,8 @@ static void enter(struct wf_uring *u, int64_t wait_ns)
 	else if (wait_ns > 0)
 		(void)io_uring_submit_and_wait_timeout(&u->ring, &cqe, 1, &ts, NULL);
 	else if (io_uring_sq_ready(&u->ring) > 0)
-		(void)io_uring_submit(&u->ring);
+		(void)(u->alone ? io_uring_submit_and_get_events(&u->ring)
+				: io_uring_submit(&u->ring));
 	else if (kernel_has_some(u))
 		(void)io_uring_get_events(&u->ring);
 }
@@ -408,6 +409,18 @@ static void free_uring(struct wf_poller *p)
 	free(of(p));
 }
 
+/* They came with 6.1, later than what they need. */
+static int set_up_for_owner(struct wf_uring *u)
+{
+	unsigned alone = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+	int err = -EINVAL;
+
+	if (!wf_stuck_are_covered() && wf_uring_kernel.setup & IORING_SETUP_COOP_TASKRUN)
+		err = set_up(&u->ring, wf_uring_kernel.setup | alone);
+	u->alone = err == 0;
+	return err == -EINVAL ? set_up(&u->ring, wf_uring_kernel.setup) : err;
+}
+
 static struct wf_poller *open_uring(struct wf_worker *w, int *err)
 {
 	struct wf_uring *u = wf_new_aligned(sizeof *u);
@@ -418,7 +431,7 @@ static struct wf_poller *open_uring(struct wf_worker *w, int *err)
 	wf_lock_init(&u->lock, WF_RANK_POLLER);
 	*err = wf_poller_init(&u->base, w);
 	if (*err == 0)
-		*err = set_up(&u->ring, wf_uring_kernel.setup);
+		*err = set_up_for_owner(u);
 	if (*err < 0) {
 		free_uring(&u->base);
 		return NULL;

@@ -40,6 +40,12 @@ static inline uint64_t wf_ticks(void)
 	return WF_LIKELY(wf_clock_rate.counter) ? wf_counter() : wf_now();
 }
 
+/* By how much a reading may be behind. */
+static inline uint64_t wf_ticks_error(void)
+{
+	return wf_clock_rate.reading;
+}
+
 static inline uint64_t wf_ticks_to_ns(uint64_t ticks)
 {
 	return (uint64_t)(((unsigned __int128)ticks * wf_clock_rate.ns_per_tick) >> 32);

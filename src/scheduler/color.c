@@ -132,9 +132,9 @@ static void requeue_better(struct wf_sched *s, struct wf_color *c, unsigned leve
 	worth = wf_policy_worth(&s->policy, left);
 	/* Only a higher priority counts: a CPU event does not take a color past
 	 * others that came before. */
-	if (level / 2 <= WF_LOAD(&c->place.level_at) / 2)
+	if (level / 2 <= WF_LOAD(&c->place.level) / 2)
 		level = 0;
-	if ((worth == worth_at || worth_at == WF_WORTH_PINNED) && level == 0)
+	if (worth <= worth_at && level == 0)
 		return;
 	wf_lock_take(&q->lock);
 	if (WF_LOAD(&c->place.at) == q)
@@ -321,7 +321,7 @@ static bool own(struct wf_worker *w, struct wf_color *c)
 	int pin = WF_LOAD(&c->place.pin);
 
 	if (WF_UNLIKELY(pin >= 0 && pin != w->id)) {
-		enqueue(w->sched, w, w, c, WF_LOAD(&c->place.level_at));
+		enqueue(w->sched, w, w, c, WF_LOAD(&c->place.level));
 		return false;
 	}
 	w->current = c;
@@ -346,46 +346,78 @@ bool wf_sched_next(struct wf_worker *w)
 	return false;
 }
 
-/* Takes one whole color from `victim`, never one that runs, for those are in no
- * queue (S5). */
+/* Takes whole colors out of `victim`'s queue: the worthiest, and with it others that are worth
+ * the trip, up to half of what is there. Most of a trip is the way to the victim's queue and
+ * back, for both. Only from one lane, where each theft brings those behind closer to their turn:
+ * one of a low level could be taken along for ever, behind urgent ones (S3). */
+static int grab(struct wf_worker *victim, unsigned least, struct wf_color *loot[WF_LOOT])
+{
+	struct wf_runq *q = &victim->queue;
+	uint64_t half = WF_LOAD(&q->steal_time) / 2, taken = 0;
+	struct wf_place *place;
+	int n = 0;
+
+	/* Whoever holds the lock may be a thief too. To stand in line would make
+	 * the victim wait behind all thieves, and make theft look dear. */
+	if (!wf_lock_try(&q->lock))
+		return 0;
+	do {
+		place = wf_runq_steal(q, least);
+		if (place == NULL)
+			break;
+		loot[n++] = WF_CONTAINER(place, struct wf_color, place);
+		taken += place->left;
+	} while (n < WF_LOOT && WF_LOAD(&place->worth) > 0 && taken < half &&
+		 wf_runq_more_there(q, place));
+	wf_lock_give(&q->lock);
+	return n;
+}
+
+/* Robs `victim` of colors, never of one that runs, for those are in no queue (S5). */
 static bool rob(struct wf_worker *thief, struct wf_worker *victim, unsigned least)
 {
 	/* All read the cost at each post, so that to write it is dear: now and then. */
 	bool sample = WF_LOAD(&thief->counters.steals) < WF_SAMPLES_FIRST ||
 		      wf_sample_now(&thief->sampler);
-	struct wf_place *place;
-	struct wf_color *c;
+	struct wf_color *loot[WF_LOOT];
 	uint64_t began;
+	int n;
 
-	if (WF_LOAD(&victim->queue.worths) >> least == 0)
+	if (!wf_runq_has_loot(&victim->queue, least))
 		return false;
-	/* Whoever holds the lock may be a thief too. To stand in line would make
-	 * the victim wait behind all thieves, and make theft look dear. */
 	began = wf_ticks();
-	if (!wf_lock_try(&victim->queue.lock))
+	n = grab(victim, least, loot);
+	if (n == 0)
 		return false;
-	place = wf_runq_steal(&victim->queue, least);
-	wf_lock_give(&victim->queue.lock);
-	if (place == NULL)
-		return false;
-	c = WF_CONTAINER(place, struct wf_color, place);
-	/* The first event comes along: fetching it from the victim's cache is a
-	 * good part of the price. */
-	refill(thief->sched, c);
-	(void)*(volatile uint8_t *)&c->local.head->state_;
+	/* What each brings along comes from the victim's cache: all at the same time. */
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(&loot[i]->local, 1);
+	for (int i = 0; i < n; i++) {
+		struct wf_color *c = loot[i];
+
+		__builtin_prefetch(c->local.head, 1);
+		WF_PROBE3(steal, thief->id, victim->id, c->id);
+		WF_ADD_OWN(&thief->counters.steals, 1u);
+		WF_ADD_OWN(&thief->counters.classes[wf_color_class(c->id)].stolen, 1u);
+		if (i > 0)
+			enqueue(thief->sched, thief, thief, c, WF_LOAD(&c->place.level));
+	}
+	/* The first event is a good part of the price. */
+	refill(thief->sched, loot[0]);
+	(void)*(volatile uint8_t *)&loot[0]->local.head->state_;
 	if (sample)
-		wf_policy_steal_took(&thief->sched->policy, wf_ticks() - began);
-	WF_PROBE3(steal, thief->id, victim->id, c->id);
-	WF_ADD_OWN(&thief->counters.steals, 1u);
-	WF_ADD_OWN(&thief->counters.classes[wf_color_class(c->id)].stolen, 1u);
-	return own(thief, c);
+		wf_policy_steal_took(&thief->sched->policy, (wf_ticks() - began) / (unsigned)n);
+	/* On its way it was in no queue, and one who looked went to sleep. */
+	if (n > 1)
+		share_surplus(thief->sched, thief, true);
+	return own(thief, loot[0]);
 }
 
 void wf_sched_rescue(struct wf_worker *w, struct wf_worker *stuck)
 {
 	struct wf_sched *s = w->sched;
 
-	while (WF_LOAD(&stuck->queue.worths) != 0) {
+	while (wf_runq_has_loot(&stuck->queue, 0)) {
 		struct wf_place *place;
 
 		wf_lock_take(&stuck->queue.lock);
@@ -394,7 +426,7 @@ void wf_sched_rescue(struct wf_worker *w, struct wf_worker *stuck)
 		if (place == NULL)
 			break;
 		enqueue(s, w, w, WF_CONTAINER(place, struct wf_color, place),
-			WF_LOAD(&place->level_at));
+			WF_LOAD(&place->level));
 	}
 	share_surplus(s, w, false);
 }

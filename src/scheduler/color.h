@@ -74,8 +74,24 @@ static inline unsigned wf_color_class(weft_color id)
 	return id >> 63 ? (unsigned)(id >> 59) & (WEFT_CLASSES - 1) : WEFT_CLASS_CHOSEN;
 }
 
+/* Colors given by weft_color_new so far, in the process. */
+extern _Atomic uint64_t wf_fresh_colors;
+
 /* Whether the user may name this color: chosen, or given by weft_color_new. */
-bool wf_color_valid(weft_color id);
+static inline bool wf_color_valid(weft_color id)
+{
+	uint64_t n = id & (((weft_color)1 << 59) - 1);
+
+	if (WF_LIKELY(id >> 63 == 0))
+		return true;
+	return wf_color_class(id) != WEFT_CLASS_CHOSEN && n > 0 && n < WF_LOAD(&wf_fresh_colors);
+}
+
+/* Whether what the user wrote into the event makes sense. */
+static inline bool wf_event_valid(const weft_event *ev)
+{
+	return ev->run != NULL && ev->priority <= WEFT_PRIORITY_URGENT && wf_color_valid(ev->color);
+}
 
 /* Posts a new event in the color that w is in exclusive use of. */
 void wf_sched_post_here(struct wf_worker *w, weft_event *ev, const char *where);

@@ -4,8 +4,7 @@
 #include "base/report.h"
 #include "scheduler/runtime.h"
 
-/* Colors given by weft_color_new so far, in the process. */
-static _Atomic uint64_t fresh_colors = 1;
+_Atomic uint64_t wf_fresh_colors = 1;
 
 weft_color weft_color_new_in(int color_class)
 {
@@ -13,22 +12,13 @@ weft_color weft_color_new_in(int color_class)
 
 	if (color_class < WEFT_CLASS_FRESH || color_class >= WEFT_CLASSES)
 		return WEFT_MAIN;
-	n = atomic_fetch_add_explicit(&fresh_colors, 1, memory_order_relaxed);
+	n = atomic_fetch_add_explicit(&wf_fresh_colors, 1, memory_order_relaxed);
 	return (weft_color)1 << 63 | (weft_color)color_class << 59 | n;
 }
 
 weft_color weft_color_new(void)
 {
 	return weft_color_new_in(WEFT_CLASS_FRESH);
-}
-
-bool wf_color_valid(weft_color id)
-{
-	uint64_t n = id & (((weft_color)1 << 59) - 1);
-
-	if (WF_LIKELY(id >> 63 == 0))
-		return true;
-	return wf_color_class(id) != WEFT_CLASS_CHOSEN && n > 0 && n < WF_LOAD(&fresh_colors);
 }
 
 weft_color weft_color_current(void)
@@ -54,9 +44,7 @@ int weft_color_pin(weft_color color, int worker)
 
 int wf_event_check(const weft_event *ev)
 {
-	return ev->run != NULL && ev->priority <= WEFT_PRIORITY_URGENT && wf_color_valid(ev->color)
-		       ? 0
-		       : -EINVAL;
+	return wf_event_valid(ev) ? 0 : -EINVAL;
 }
 
 static WF_COLD int bad_event(const weft_event *ev, const char *where)

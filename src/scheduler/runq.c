@@ -1,104 +1,132 @@
-/* runq.c - lists of colors by level and by worth. */
+/* runq.c - lists of colors by level and worth. */
 #include "scheduler/runq.h"
+
+_Static_assert(WF_LEVELS == 8 && WF_WORTHS == 4, "a byte of `occupied` has a bit for each level");
+
+static inline uint64_t bit_of(unsigned worth, unsigned level)
+{
+	return (uint64_t)1 << (worth * WF_LEVELS + level);
+}
 
 void wf_runq_init(struct wf_runq *q)
 {
 	wf_lock_init(&q->lock, WF_RANK_RUNQ);
-	for (unsigned i = 0; i < WF_LEVELS; i++)
-		wf_list_init(&q->levels[i]);
-	for (unsigned i = 0; i < WF_WORTHS; i++)
-		wf_list_init(&q->steals[i]);
+	for (unsigned worth = 0; worth <= WF_WORTHS; worth++)
+		for (unsigned level = 0; level < WF_LEVELS; level++)
+			wf_list_init(&q->lanes[worth][level].list);
 }
 
-static void link_level(struct wf_runq *q, struct wf_place *place, unsigned level)
-	WF_REQUIRES(q->lock)
+static inline bool older(uint32_t a, uint32_t b)
 {
-	WF_STORE(&place->level_at, (uint8_t)level);
-	wf_list_append(&q->levels[level], &place->level);
-	q->occupied |= 1u << level;
+	return (int32_t)(a - b) < 0;
 }
 
-static void unlink_level(struct wf_runq *q, struct wf_place *place) WF_REQUIRES(q->lock)
+static void enter(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,
+		  uint64_t left) WF_REQUIRES(q->lock)
 {
-	wf_list_remove(&place->level);
-	if (wf_list_empty(&q->levels[place->level_at]))
-		q->occupied &= ~(1u << place->level_at);
-}
+	struct wf_lane *lane = &q->lanes[worth][level];
+	bool empty = wf_list_empty(&lane->list);
 
-static void link_steal(struct wf_runq *q, struct wf_place *place, unsigned worth, uint64_t left)
-	WF_REQUIRES(q->lock)
-{
+	WF_STORE(&place->level, (uint8_t)level);
 	WF_STORE(&place->worth, (uint8_t)worth);
 	place->left = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
-	if (worth == WF_WORTH_PINNED)
-		return;
-	if (wf_list_empty(&q->steals[worth]))
-		WF_STORE(&q->worths, WF_LOAD(&q->worths) | 1u << worth);
-	wf_list_append(&q->steals[worth], &place->steal);
-	if (worth > 0)
+	if (empty)
+		WF_STORE(&q->occupied, WF_LOAD(&q->occupied) | bit_of(worth, level));
+	if (empty || older(place->number, lane->first)) {
+		lane->first = place->number;
+		wf_list_append(lane->list.next, &place->link);
+	} else {
+		wf_list_append(&lane->list, &place->link);
+	}
+	if (worth > 0 && worth != WF_WORTH_PINNED)
 		WF_ADD_OWN(&q->steal_time, (uint64_t)place->left);
 }
 
-static void unlink_steal(struct wf_runq *q, struct wf_place *place) WF_REQUIRES(q->lock)
+static void leave(struct wf_runq *q, struct wf_place *place) WF_REQUIRES(q->lock)
 {
-	if (place->worth == WF_WORTH_PINNED)
-		return;
-	wf_list_remove(&place->steal);
-	if (wf_list_empty(&q->steals[place->worth]))
-		WF_STORE(&q->worths, WF_LOAD(&q->worths) & ~(1u << place->worth));
-	if (place->worth > 0)
+	struct wf_lane *lane = &q->lanes[place->worth][place->level];
+	struct wf_link *next = place->link.next;
+
+	wf_list_remove(&place->link);
+	if (wf_list_empty(&lane->list))
+		WF_STORE(&q->occupied, WF_LOAD(&q->occupied) & ~bit_of(place->worth, place->level));
+	else if (lane->list.next == next)
+		lane->first = WF_CONTAINER(next, struct wf_place, link)->number;
+	if (place->worth > 0 && place->worth != WF_WORTH_PINNED)
 		WF_ADD_OWN(&q->steal_time, -(uint64_t)place->left);
 }
 
 void wf_runq_push(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,
 		  uint64_t left)
 {
-	link_level(q, place, level);
-	link_steal(q, place, worth, left);
+	place->number = ++q->number;
+	enter(q, place, level, worth, left);
 	/* Whoever finds a stand-in's new queue by this must find it made. */
 	atomic_store_explicit(&place->at, q, memory_order_release);
 	WF_ADD_OWN(&q->colors, 1u);
 }
 
-static struct wf_place *take(struct wf_runq *q, struct wf_place *place) WF_REQUIRES(q->lock)
+static struct wf_place *take(struct wf_runq *q, const struct wf_lane *lane) WF_REQUIRES(q->lock)
 {
-	unlink_level(q, place);
-	unlink_steal(q, place);
+	struct wf_place *place = WF_CONTAINER(lane->list.next, struct wf_place, link);
+
+	leave(q, place);
 	WF_STORE(&place->at, NULL);
 	WF_ADD_OWN(&q->colors, -1u);
+	/* The next one to be taken will touch the one behind it: to wait for that then, under
+	 * the lock, would be to keep others waiting too. */
+	__builtin_prefetch(place->link.next->next, 1);
 	return place;
+}
+
+/* Of a level's lanes, the one whose first was queued first. */
+static struct wf_lane *oldest(struct wf_runq *q, unsigned level, uint64_t occupied)
+	WF_REQUIRES(q->lock)
+{
+	struct wf_lane *best = NULL;
+
+	for (unsigned worth = 0; worth <= WF_WORTHS; worth++) {
+		struct wf_lane *lane = &q->lanes[worth][level];
+
+		if (occupied & bit_of(worth, level) &&
+		    (best == NULL || older(lane->first, best->first)))
+			best = lane;
+	}
+	return best;
 }
 
 struct wf_place *wf_runq_pop(struct wf_runq *q)
 {
-	unsigned level;
+	uint64_t occupied = WF_LOAD(&q->occupied);
+	uint64_t levels = occupied | occupied >> 4 * WF_LEVELS;
 
-	if (q->occupied == 0)
+	if (occupied == 0)
 		return NULL;
-	level = wf_policy_pick(&q->rotation, q->occupied);
-	return take(q, WF_CONTAINER(q->levels[level].next, struct wf_place, level));
+	levels |= levels >> 2 * WF_LEVELS;
+	levels |= levels >> WF_LEVELS;
+	return take(q, oldest(q, wf_policy_pick(&q->rotation, (unsigned)levels & 0xff), occupied));
 }
 
 struct wf_place *wf_runq_steal(struct wf_runq *q, unsigned least)
 {
-	unsigned worths = WF_LOAD(&q->worths) >> least << least;
-	unsigned worth;
+	uint32_t loot = (uint32_t)WF_LOAD(&q->occupied);
+	unsigned best;
 
-	if (worths == 0)
+	if (loot >> least * WF_LEVELS == 0)
 		return NULL;
-	worth = 31u - (unsigned)__builtin_clz(worths);
-	return take(q, WF_CONTAINER(q->steals[worth].next, struct wf_place, steal));
+	best = 31u - (unsigned)__builtin_clz(loot);
+	return take(q, &q->lanes[best / WF_LEVELS][best % WF_LEVELS]);
 }
 
 void wf_runq_move(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,
 		  uint64_t left)
 {
-	if (level > place->level_at) {
-		unlink_level(q, place);
-		link_level(q, place, level);
-	}
-	if (worth != place->worth && place->worth != WF_WORTH_PINNED) {
-		unlink_steal(q, place);
-		link_steal(q, place, worth, left);
-	}
+	if (level < place->level)
+		level = place->level;
+	if (worth < place->worth || place->worth == WF_WORTH_PINNED)
+		worth = place->worth;
+	if (level == place->level && worth == place->worth)
+		return;
+	leave(q, place);
+	enter(q, place, level, worth, left);
 }

@@ -1,8 +1,10 @@
 /* runq.h - one worker's queue of colors that have work.
  *
- * Every queued color stands in one level (where its worker finds it) and,
- * unless it is pinned, in one worth list (where a thief finds it). All moves
- * are O(1) (S4). The lock is the caller's business; `worths` and `colors` are
+ * Every queued color stands in one lane: that of its level, by which its worker
+ * finds it, and of its worth, by which a thief does. One list serves both: a thief
+ * then touches no color but those that thieves take, and its victim's caches keep the
+ * others. A level's lanes are taken by the age of their first. All moves are O(1)
+ * (S4). The lock is the caller's business; `occupied`, `colors` and `steal_time` are
  * also read without it, as hints.
  */
 #ifndef WF_RUNQ_H
@@ -14,30 +16,35 @@
 
 struct wf_color;
 
+/* The worth of one that was pinned when it was queued: no thief takes it. */
+enum { WF_WORTH_PINNED = WF_WORTHS };
+
+struct wf_lane {
+	struct wf_link list;
+	uint32_t first; /* the number of the first in it */
+};
+
 /* Owner and thieves pull at the same lines: what each operation needs is together. */
 struct WF_ALIGNED wf_runq {
 	struct wf_lock lock;
-	_Atomic unsigned worths;            /* bit for each worth list that is not empty */
-	_Atomic uint32_t colors;            /* how many are queued */
-	_Atomic uint64_t steal_time;        /* ticks of work in worthy colors */
-	unsigned occupied WF_GUARDED(lock); /* bit for each level that is not empty */
+	_Atomic uint32_t colors;     /* how many are queued */
+	_Atomic uint64_t occupied;   /* a byte for each worth, in it a bit for each level */
+	_Atomic uint64_t steal_time; /* ticks of work in worthy colors */
 	struct wf_rotation rotation WF_GUARDED(lock);
-	struct wf_link steals[WF_WORTHS] WF_GUARDED(lock);
-	struct wf_link levels[WF_LEVELS] WF_GUARDED(lock);
+	uint32_t number WF_GUARDED(lock); /* of the last one that was queued */
+	struct wf_lane lanes[WF_WORTHS + 1][WF_LEVELS] WF_GUARDED(lock);
 };
 
 /* A color's place in a queue. Written under the queue's lock; level, worth and
  * queue are also read without it, as hints. */
 struct wf_place {
-	struct wf_link level, steal;
+	struct wf_link link;
 	struct wf_runq *_Atomic at; /* the queue it is in, or NULL */
+	uint32_t number;            /* those queued earlier have lower ones, but for wrapping */
 	uint32_t left;              /* ticks of work, as last told, or the most that fits */
-	_Atomic uint8_t level_at, worth;
+	_Atomic uint8_t level, worth;
 	_Atomic int16_t pin; /* the color's: the worker that shall have it, or -1 */
 };
-
-/* The worth of one that was pinned when it was queued: it is in no worth list. */
-enum { WF_WORTH_PINNED = WF_WORTHS };
 
 void wf_runq_init(struct wf_runq *q);
 
@@ -47,10 +54,26 @@ void wf_runq_push(struct wf_runq *q, struct wf_place *place, unsigned level, uns
 /* The next to run, or NULL. */
 struct wf_place *wf_runq_pop(struct wf_runq *q) WF_REQUIRES(q->lock);
 
+/* Whether one is worth `least` to a thief; without the lock, a hint. */
+static inline bool wf_runq_has_loot(const struct wf_runq *q, unsigned least)
+{
+	return (uint32_t)WF_LOAD(&q->occupied) >> least * WF_LEVELS != 0;
+}
+
 /* The one most worth stealing, if it is worth `least`; or NULL. */
 struct wf_place *wf_runq_steal(struct wf_runq *q, unsigned least) WF_REQUIRES(q->lock);
 
-/* Moves a queued color to a higher level or another worth. */
+/* Whether the next one to be stolen comes from the lane where `stolen` stood. */
+static inline bool wf_runq_more_there(const struct wf_runq *q, const struct wf_place *stolen)
+	WF_REQUIRES(q->lock)
+{
+	unsigned lane = WF_LOAD(&stolen->worth) * WF_LEVELS + WF_LOAD(&stolen->level);
+
+	return WF_LOAD(&q->occupied) >> lane & 1;
+}
+
+/* Moves a queued color to a higher level or worth. It goes behind those there, but stays
+ * ahead of those who came after it if it is the oldest. */
 void wf_runq_move(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,
 		  uint64_t left) WF_REQUIRES(q->lock);
 

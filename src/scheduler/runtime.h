@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "platform/clock.h"
 #include "platform/cpus.h"
 #include "platform/topology.h"
 #include "scheduler/scheduler.h"
@@ -86,19 +87,42 @@ void wf_worker_set_self(struct wf_worker *w);
  * and later by less than a microsecond. */
 uint64_t wf_worker_now(struct wf_worker *w);
 
+/* How long the two clocks, once compared, are taken to agree. */
+#define WF_CLOCKS_AGREE_NS ((uint64_t)1000000)
+
+/* wf_worker_now without a call; false: they must be compared again. */
+static inline bool wf_worker_knows_now(const struct wf_worker *w, uint64_t *now)
+{
+	uint64_t ns = wf_ticks_to_ns(wf_ticks() - w->clock_ticks + wf_ticks_error());
+
+	/* The rate of ticks is known to 1 in 10,000: a timer must not be early. */
+	*now = w->clock_ns + ns + ns / 4096;
+	return WF_LIKELY(ns <= WF_CLOCKS_AGREE_NS);
+}
+
 /* Ends sleep that came of lack of work, for the worker on its own thread. */
 void wf_worker_get_up(struct wf_worker *w);
+static inline bool wf_worker_awake(struct wf_worker *w)
+{
+	return WF_LIKELY(atomic_load(&w->parked) == WF_AWAKE);
+}
+
 static inline void wf_worker_unpark(struct wf_worker *w)
 {
-	if (WF_UNLIKELY(atomic_load(&w->parked) != WF_AWAKE))
+	if (!wf_worker_awake(w))
 		wf_worker_get_up(w);
 }
 
-/* wf_live_add for the worker on its own thread. */
+/* wf_live_add for the worker on its own thread; and if it is awake. */
+static inline void wf_worker_live_add_awake(struct wf_worker *w, int n)
+{
+	atomic_store_explicit(&w->live, WF_LOAD(&w->live) + n, memory_order_release);
+}
+
 static inline void wf_worker_live_add(struct wf_worker *w, int n)
 {
 	wf_worker_unpark(w);
-	atomic_store_explicit(&w->live, WF_LOAD(&w->live) + n, memory_order_release);
+	wf_worker_live_add_awake(w, n);
 }
 
 /* Asks all workers to leave. Safe in signal handlers. */

@@ -27,6 +27,8 @@ int wf_worker_id(const struct wf_worker *w);
 
 /* True while the worker's thread does not come back from a handler. */
 bool wf_worker_stuck(const struct wf_worker *w);
+/* Whether others serve what a stuck worker has. */
+bool wf_stuck_are_covered(void);
 
 /* Wakes a parked worker; nothing happens to one that is awake. Free of races
  * with parking: what was made visible before this call is seen by the worker

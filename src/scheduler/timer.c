@@ -277,15 +277,22 @@ static WF_NOINLINE void settle(struct wf_worker *self, uint32_t state, const str
 	wf_lock_give(&ts->lock);
 }
 
-/* Makes the timer ours, if it is not started, nor its handler due. Two threads
+/* Whether the timer is not started, nor its handler due. Two threads
  * that start one timer at the same time break the contract; a second atomic
  * exchange for everybody to find them out would cost a third of a start. */
-static bool claim(weft_timer *t, uint32_t old, int worker)
+static bool claimable(const weft_timer *t, uint32_t old)
 {
-	if (old % STATES == ARMED || queued(t))
-		return false;
-	state_store(t, (uint32_t)worker * STATES + ARMED);
-	return true;
+	return old % STATES != ARMED && !queued(t);
+}
+
+static inline void put(struct wf_timers *ts, weft_timer *t, uint32_t armed, uint64_t when,
+		       const char *where) WF_REQUIRES(ts->lock)
+{
+	state_store(t, armed);
+	t->when = when;
+	t->event.where_ = where;
+	wf_wheel_add(&ts->wheel, t);
+	WF_ADD_OWN(&ts->count, 1u);
 }
 
 static inline uint64_t time_after(struct wf_worker *self, uint64_t delay)
@@ -296,10 +303,8 @@ static inline uint64_t time_after(struct wf_worker *self, uint64_t delay)
 	return __builtin_add_overflow(now, delay, &when) ? UINT64_MAX : when;
 }
 
-/* `when` may be a delay from now. The clock is read as late as can be: the CPU's counter
- * waits for all that was to be fetched before, and what comes behind it for the counter. */
-static WF_INLINE int arm_at(struct wf_worker *self, struct wf_worker *home, weft_timer *t,
-			    uint64_t when, bool from_now, const char *where)
+static int arm_at(struct wf_worker *self, struct wf_worker *home, weft_timer *t, uint64_t when,
+		  const char *where)
 {
 	struct wf_timers *ts = &home->timers;
 	uint32_t old = state_load(t);
@@ -308,18 +313,13 @@ static WF_INLINE int arm_at(struct wf_worker *self, struct wf_worker *home, weft
 	if (WF_UNLIKELY(old % STATES == FIRED))
 		settle(self, old, ts);
 	wf_lock_take(&ts->lock);
-	if (WF_UNLIKELY(!claim(t, old, home->id))) {
+	if (WF_UNLIKELY(!claimable(t, old))) {
 		wf_lock_give(&ts->lock);
 		return -EALREADY;
 	}
 	if (!t->background)
 		live_add(self, 1);
-	if (from_now)
-		when = time_after(self, when);
-	t->when = when;
-	t->event.where_ = where;
-	wf_wheel_add(&ts->wheel, t);
-	WF_ADD_OWN(&ts->count, 1u);
+	put(ts, t, (uint32_t)home->id * STATES + ARMED, when, where);
 	sooner = look_sooner(ts, when);
 	wf_lock_give(&ts->lock);
 	/* A worker looks at its own wheel before it sleeps. */
@@ -328,16 +328,9 @@ static WF_INLINE int arm_at(struct wf_worker *self, struct wf_worker *home, weft
 	return 0;
 }
 
-static WF_NOINLINE int arm_foreign(weft_timer *t, uint64_t when, bool from_now, const char *where)
+static int arm(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
 {
-	return arm_at(NULL, choose_home(), t, when, from_now, where);
-}
-
-static WF_INLINE int arm(struct wf_worker *self, weft_timer *t, uint64_t when, bool from_now,
-			 const char *where)
-{
-	return self != NULL ? arm_at(self, self, t, when, from_now, where)
-			    : arm_foreign(t, when, from_now, where);
+	return arm_at(self, self != NULL ? self : choose_home(), t, when, where);
 }
 
 static WF_COLD int refuse(const weft_timer *t, int error, const char *where)
@@ -351,42 +344,74 @@ static WF_COLD int refuse(const weft_timer *t, int error, const char *where)
 	return error;
 }
 
-static WF_INLINE int start(struct wf_worker *self, weft_timer *t, uint64_t when, bool from_now,
-			   const char *where)
+static int start(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
 {
 	int rc = WF_UNLIKELY(stopping()) ? -ESHUTDOWN : wf_event_check(&t->event);
 
-	return WF_LIKELY(rc == 0) ? arm(self, t, when, from_now, where) : rc;
+	return WF_LIKELY(rc == 0) ? arm(self, t, when, where) : rc;
 }
 
-static WF_NOINLINE int start_foreign(weft_timer *t, uint64_t when, bool from_now, const char *where)
+static WF_NOINLINE int start_anyhow(struct wf_worker *self, weft_timer *t, uint64_t when,
+				    const char *where)
 {
-	int rc = wf_enter();
+	int rc = enter(self);
 
 	if (rc < 0)
 		return rc;
-	rc = start(NULL, t, when, from_now, where);
-	wf_leave();
-	return rc;
+	rc = start(self, t, when, where);
+	leave(self);
+	return rc == 0 ? 0 : refuse(t, rc, where);
 }
 
-static WF_INLINE int start_checked(struct wf_worker *self, weft_timer *t, uint64_t when,
-				   bool from_now, const char *where)
+static WF_NOINLINE int start_anyhow_after(struct wf_worker *self, weft_timer *t, uint64_t delay,
+					  const char *where)
 {
-	int rc = WF_LIKELY(self != NULL) ? start(self, t, when, from_now, where)
-					 : start_foreign(t, when, from_now, where);
+	return start_anyhow(self, t, time_after(self, delay), where);
+}
 
-	return WF_LIKELY(rc == 0) ? 0 : refuse(t, rc, where);
+/* Most timers are started and cancelled by handlers, in wheels where others are. For these
+ * all is done here, without a call. Timers are many and mostly not in the cache: the less
+ * there is to do and to save for one, the earlier does the CPU see and fetch the next.
+ * What is not so goes the long way: false, and nothing was done. */
+static WF_INLINE bool start_quickly(struct wf_worker *self, weft_timer *t, uint64_t when,
+				    const char *where) WF_NO_THREAD_SAFETY
+{
+	struct wf_timers *ts = &self->timers;
+	uint32_t here = (uint32_t)self->id * STATES, old = state_load(t);
+
+	if (WF_UNLIKELY(stopping() || !wf_event_valid(&t->event) || !wf_worker_awake(self) ||
+			(old != IDLE && old != here + FIRED) || !wf_lock_try(&ts->lock)))
+		return false;
+	if (WF_UNLIKELY(queued(t) || when < WF_LOAD(&ts->next))) {
+		wf_lock_give(&ts->lock);
+		return false;
+	}
+	put(ts, t, here + ARMED, when, where);
+	if (!t->background)
+		wf_worker_live_add_awake(self, 1);
+	wf_lock_give(&ts->lock);
+	return true;
 }
 
 int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char *where)
 {
-	return start_checked(wf_worker_self(), t, when, false, where);
+	struct wf_worker *self = wf_self_worker;
+
+	if (WF_LIKELY(self != NULL && start_quickly(self, t, when, where)))
+		return 0;
+	return start_anyhow(self, t, when, where);
 }
 
 int weft_timer_start_at(weft_timer *t, uint64_t delay, const char *where)
 {
-	return start_checked(wf_worker_self(), t, delay, true, where);
+	struct wf_worker *self = wf_self_worker;
+	uint64_t when;
+
+	if (WF_LIKELY(self != NULL && wf_worker_knows_now(self, &when) &&
+		      !__builtin_add_overflow(when, delay, &when) &&
+		      start_quickly(self, t, when, where)))
+		return 0;
+	return start_anyhow_after(self, t, delay, where);
 }
 
 /* Moves a started timer in its wheel; -EALREADY if it is in none (any more). */
@@ -420,7 +445,7 @@ int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where)
 	if (WF_LIKELY(state_load(t) % STATES == ARMED && !stopping()))
 		rc = move(self, t, time_after(self, delay), where);
 	else
-		rc = start(self, t, delay, true, where);
+		rc = start(self, t, time_after(self, delay), where);
 	leave(self);
 	return rc == -EINVAL ? refuse(t, rc, where) : rc;
 }
@@ -434,7 +459,7 @@ static int start_after(struct wf_worker *self, uint64_t delay, weft_event *ev, c
 	if (t == NULL)
 		return -ENOMEM;
 	weft_timer_init(t, WEFT_MAIN, after_mark, ev);
-	rc = arm(self, t, delay, true, where);
+	rc = arm(self, t, time_after(self, delay), where);
 	if (rc < 0)
 		free(t);
 	return rc;
@@ -532,36 +557,36 @@ static WF_NOINLINE int cancel_foreign(weft_timer *t)
 	return rc;
 }
 
-/* Most are cancelled where they were started: what is fetched early matters more than what
- * is done, for timers are many and mostly not in the cache. */
-static inline int cancel_own(struct wf_worker *self, weft_timer *t) WF_NO_THREAD_SAFETY
+/* As start_quickly, for a timer that is neither the first to fire nor alone in its place. */
+static WF_INLINE bool cancel_quickly(struct wf_worker *self, weft_timer *t) WF_NO_THREAD_SAFETY
 {
 	struct wf_timers *ts = &self->timers;
 	uint32_t armed = (uint32_t)self->id * STATES + ARMED;
-	bool background;
-	int rc;
 
-	if (WF_UNLIKELY(state_load(t) != armed))
-		return cancel(self, t);
+	if (WF_UNLIKELY(state_load(t) != armed || !wf_worker_awake(self)))
+		return false;
 	fetch_neighbours(t);
-	wf_lock_take(&ts->lock);
-	if (WF_UNLIKELY(state_load(t) != armed)) {
+	if (WF_UNLIKELY(!wf_lock_try(&ts->lock)))
+		return false;
+	if (WF_UNLIKELY(state_load(t) != armed || WF_LOAD(&ts->next) >= t->when || queued(t) ||
+			(t->next_ == NULL && t->prev_ == NULL))) {
 		wf_lock_give(&ts->lock);
-		return cancel(self, t);
+		return false;
 	}
-	background = t->background;
-	rc = disarm(ts, t, armed);
+	wf_wheel_remove(&ts->wheel, t);
+	WF_ADD_OWN(&ts->count, -1u);
+	if (!t->background)
+		wf_worker_live_add_awake(self, -1);
+	state_store(t, IDLE);
 	wf_lock_give(&ts->lock);
-	if (WF_UNLIKELY(rc < 0))
-		rc = take_back(t);
-	if (WF_LIKELY(!background))
-		wf_worker_live_add(self, -1);
-	return rc;
+	return true;
 }
 
 int weft_timer_cancel(weft_timer *t)
 {
-	struct wf_worker *self = wf_worker_self();
+	struct wf_worker *self = wf_self_worker;
 
-	return WF_LIKELY(self != NULL) ? cancel_own(self, t) : cancel_foreign(t);
+	if (WF_UNLIKELY(self == NULL))
+		return cancel_foreign(t);
+	return WF_LIKELY(cancel_quickly(self, t)) ? 0 : cancel(self, t);
 }

@@ -36,9 +36,6 @@
 /* Looks left out between two, at most. */
 #define VAIN_MAX 63
 
-/* For so long the two clocks are taken to go alike. */
-#define CLOCKS_AGREE_NS ((uint64_t)1000000)
-
 _Thread_local struct wf_worker *wf_self_worker __attribute__((tls_model("initial-exec")));
 
 struct wf_worker *wf_worker_self(void)
@@ -84,6 +81,11 @@ int wf_worker_id(const struct wf_worker *w)
 bool wf_worker_stuck(const struct wf_worker *w)
 {
 	return WF_LOAD(&w->stuck);
+}
+
+bool wf_stuck_are_covered(void)
+{
+	return wf_rt->settings.opt.stall_ms >= 0;
 }
 
 int wf_worker_started(void)
@@ -280,15 +282,12 @@ static void read_clocks(struct wf_worker *w)
 
 uint64_t wf_worker_now(struct wf_worker *w)
 {
-	/* And the step of the counter, part of which may have passed unseen. */
-	uint64_t ns = wf_ticks_to_ns(wf_ticks() - w->clock_ticks + wf_clock_rate.reading);
+	uint64_t now;
 
-	if (WF_UNLIKELY(ns > CLOCKS_AGREE_NS)) {
-		read_clocks(w);
-		ns = 0;
-	}
-	/* The rate of ticks is known to 1 in 10,000: a timer must not be early. */
-	return w->clock_ns + ns + ns / 4096;
+	if (wf_worker_knows_now(w, &now))
+		return now;
+	read_clocks(w);
+	return w->clock_ns;
 }
 
 static int poll_kernel(struct wf_worker *w, int64_t wait_ns)
@@ -448,7 +447,8 @@ static bool stop_searching(struct wf_worker *w)
 	return true;
 }
 
-/* Whether somebody has what this worker would steal. */
+/* Whether somebody has what a thief would take; for one that has work that may be w itself, which
+ * brings home more than it can run at once. */
 static bool loot_in_sight(struct wf_worker *w)
 {
 	struct wf_sched *s = w->sched;
@@ -458,8 +458,8 @@ static bool loot_in_sight(struct wf_worker *w)
 		struct wf_worker *v = wf_sched_worker(s, i);
 		bool stuck = WF_LOAD(&v->stuck);
 
-		if (v != w && (stuck || s->policy.steal & WF_STEAL_ON) &&
-		    WF_LOAD(&v->queue.worths) >> wf_policy_least_worth(&s->policy, stuck) != 0)
+		if ((stuck || s->policy.steal & WF_STEAL_ON) &&
+		    wf_runq_has_loot(&v->queue, wf_policy_least_worth(&s->policy, stuck)))
 			return true;
 	}
 	return false;

@@ -109,7 +109,7 @@ void weft_close_ev(int fd, WEFT_EVENT(int) e)
 	}
 	rc = weft_op_close_at(&o->op, fd, where_of(&o->p));
 	if (rc < 0)
-		wf_primitive_end_int(&o->p, rc);
+		wf_primitive_end_int(&o->p, weft_fd_close(fd));
 }
 
 /* Sending files */

@@ -107,6 +107,8 @@ static void *get_large(enum wf_tame_kind kind, size_t size)
 
 	if (l == NULL)
 		return NULL;
+	if (kind == WF_TAME_CLOSURES) /* others look at it from now on */
+		((weft_tame_closure *)(void *)l->content)->function_ = NULL;
 	l->kind = kind;
 	l->prev = NULL;
 	wf_lock_take(&lock);

@@ -180,6 +180,7 @@ void weft_mutex_lock_ev(weft_mutex *m, WEFT_EVENT(int) e)
 	wf_waiter_init_calling(&l->waiter.waiter, m, wake_locking);
 	l->waiter.who = wf_mutex_nobody(m);
 	l->waiter.where = where;
+	l->waiter.called = 0;
 	l->mutex = m;
 	wf_mutex_queue(m, &l->waiter);
 	wf_primitive_begun(&l->p, stop_locking);

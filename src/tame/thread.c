@@ -5,19 +5,6 @@
 
 #include "tame/tame.h"
 
-void weft_tame_thread_enter(weft_tame_thread_closure *t, const weft_tame_function *f)
-{
-	if (weft_self() == NULL) {
-		wf_tame_report(f->where, "%s() is threaded, and was called outside of a thread",
-			       f->name);
-		abort();
-	}
-	*t = (weft_tame_thread_closure){
-		.c = { .color_ = weft_color_current(), .function_ = f, .holds_ = 1 },
-		.wait_ = WEFT_WAIT_INIT("twait", NULL),
-	};
-}
-
 /* The closure comes along to another color if nothing of it is out. */
 static weft_color settle(weft_tame_closure *c)
 {
@@ -37,21 +24,54 @@ weft_color wf_tame_thread_home(weft_tame_closure *c)
 	return color;
 }
 
-void weft_tame_thread_leave(weft_tame_thread_closure *t)
+static void leave(weft_tame_thread_closure *t)
 {
 	weft_color back = wf_tame_thread_home(&t->c);
 
 	while (t->c.rendezvous_ != NULL)
 		wf_tame_rendezvous_fini(t->c.rendezvous_);
+	t->wait_.what = "events with variables of its function";
 	if (--t->c.holds_ > 0)
 		weft_suspend(&t->wait_);
 	wf_tame_go_back(&t->c, back);
+}
+
+/* What holds its events, and waits for them, must not go with the stack. */
+static void leave_by_exit(void *closure)
+{
+	weft_tame_thread_closure *t = closure;
+
+	while (t->blocks_ > 0)
+		weft_tame_thread_join(t, t->counter_);
+	leave(t);
+}
+
+void weft_tame_thread_enter(weft_tame_thread_closure *t, const weft_tame_function *f)
+{
+	if (weft_self() == NULL) {
+		wf_tame_report(f->where, "%s() is threaded, and was called outside of a thread",
+			       f->name);
+		abort();
+	}
+	*t = (weft_tame_thread_closure){
+		.c = { .color_ = weft_color_current(), .function_ = f, .holds_ = 1 },
+		.wait_ = WEFT_WAIT_INIT("twait", NULL),
+	};
+	(void)weft_cleanup_push(&t->cleanup_, leave_by_exit, t);
+}
+
+void weft_tame_thread_leave(weft_tame_thread_closure *t)
+{
+	leave(t);
+	(void)weft_cleanup_pop(false);
 }
 
 void weft_tame_thread_block(weft_tame_thread_closure *t, uint32_t *counter)
 {
 	settle(&t->c);
 	t->c.state_++;
+	t->blocks_++;
+	t->counter_ = counter;
 	*counter = 1;
 }
 
@@ -62,6 +82,8 @@ void weft_tame_thread_join(weft_tame_thread_closure *t, uint32_t *counter)
 	if (--*counter > 0)
 		weft_suspend(&t->wait_);
 	t->c.state_--;
+	t->blocks_--;
+	t->counter_ = counter - 1;
 	wf_tame_go_back(&t->c, back);
 }
 

@@ -139,7 +139,10 @@ static __attribute__((always_inline)) inline int receive_inside(weft_channel *ch
 
 	if (WF_LOAD(&ch->count) != 0) {
 		unkeep(ch, to, pass);
-		sender = wf_case_next(&ch->senders, pass->how);
+		sender = wf_case_next(WF_UNLIKELY(ch->returned.first != NULL) && has_room(ch)
+					      ? &ch->returned
+					      : &ch->senders,
+				      pass->how);
 		if (sender != NULL)
 			keep(ch, sender->from);
 	} else if (WF_UNLIKELY(ch->returned.first != NULL)) {

@@ -87,10 +87,11 @@ int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where)
 	return weft_cond_wait_until_at(c, m, WEFT_FOREVER, where);
 }
 
-/* The first, or NULL; it is in no list then, and has done with the condition. */
-static struct wf_waiter *take_first(weft_cond *c)
+/* The first, or NULL; it is in no list then, and has done with the condition. *home: it was
+ * taken in the condition's home color, which is its own, too. */
+static struct wf_waiter *take_first(weft_cond *c, bool *home)
 {
-	enum wf_home_how how = wf_home_enter(&c->home_);
+	enum wf_home_how how = wf_home_enter_as(&c->home_, wf_thread_current);
 	struct wf_waiter *first = c->waiters_.first;
 
 	if (first != NULL) {
@@ -98,8 +99,9 @@ static struct wf_waiter *take_first(weft_cond *c)
 		as_cond_waiter(first)->moved = as_cond_waiter(first)->signalled = true;
 	}
 	wf_home_leave(&c->home_, how);
+	*home = how == WF_HOME_OWN;
 	if (first != NULL)
-		wf_waiter_part(first, how == WF_HOME_OWN);
+		wf_waiter_part(first, *home);
 	return first;
 }
 
@@ -120,10 +122,23 @@ static void guest_end(bool guest)
 		wf_leave();
 }
 
-int weft_cond_signal(weft_cond *c)
+/* Whether nobody waits, as is seen in its home color: most signals come to nothing. */
+static inline bool nobody_at_home(weft_cond *c)
 {
-	bool guest = guest_begin();
-	struct wf_waiter *w = take_first(c);
+	weft_thread *t = wf_thread_current;
+	bool nobody;
+
+	if (WF_UNLIKELY(t == NULL) || !wf_home_enter_own(&c->home_, wf_home_name(t->event.color)))
+		return false;
+	nobody = c->waiters_.first == NULL;
+	wf_home_exit(&c->home_, WF_HOME_OWN);
+	return nobody;
+}
+
+static WF_NOINLINE int signal_one(weft_cond *c)
+{
+	bool guest = guest_begin(), home;
+	struct wf_waiter *w = take_first(c, &home);
 
 	if (w != NULL)
 		pass_on(w);
@@ -131,18 +146,27 @@ int weft_cond_signal(weft_cond *c)
 	return w != NULL;
 }
 
+int weft_cond_signal(weft_cond *c)
+{
+	return nobody_at_home(c) ? 0 : signal_one(c);
+}
+
 /* Taken one at a time, so that the condition is not held for long, and passed on when
- * all are taken: who goes on may be the last to use the condition, and free it. */
+ * all are taken: who goes on may be the last to use the condition, and free it. In its
+ * home color nobody goes on meanwhile, and each is passed on while it is warm. */
 int weft_cond_broadcast(weft_cond *c)
 {
 	struct wf_waiter *chain = NULL, **end = &chain, *w;
-	bool guest = guest_begin();
+	bool guest = guest_begin(), home;
 	int n = 0;
 
-	while ((w = take_first(c)) != NULL) {
+	for (; (w = take_first(c, &home)) != NULL; n++) {
+		if (home) {
+			pass_on(w);
+			continue;
+		}
 		*end = w;
 		end = &w->next;
-		n++;
 	}
 	*end = NULL;
 	while ((w = chain) != NULL) {

@@ -5,7 +5,10 @@
  * the list and takes the mutex when it runs. Who comes meanwhile takes it: if an
  * unlock gave it to one that does not run yet, a thread that locks it again and again
  * would have to wait each time, and so would everybody (a convoy). But each time that
- * the first waiter is overtaken counts, and at WF_OVERTAKEN the unlock hands it over.
+ * the first waiter is overtaken counts, and at WF_OVERTAKEN the unlock hands it over:
+ * between colors not before WF_OVERTAKEN_US. To go on there, on another core, takes
+ * some microseconds, in which a short section is done a thousand times; what counts is
+ * that handing over is a small part of the time.
  *
  * Invariants, inside its home:
  *  - who waits while nobody owns it has been called, or stands behind one who has. So
@@ -22,6 +25,7 @@
 
 #include "base/capacity.h"
 #include "base/report.h"
+#include "platform/clock.h"
 #include "threads/locks.h"
 
 static void own(weft_mutex *m, uintptr_t who, const char *where)
@@ -226,8 +230,20 @@ void wf_mutex_woken(weft_mutex *m, struct wf_mutex_waiter *w)
 		wf_waiter_sleep(&w->waiter, WEFT_FOREVER);
 }
 
+/* Whether the first waiter was overtaken often enough, and then for long enough. */
+static inline bool was_patient(weft_mutex *m, struct wf_mutex_waiter *first, enum wf_home_how how)
+{
+	if (WF_LIKELY(m->overtaken_ < WF_OVERTAKEN))
+		return false;
+	if (how == WF_HOME_OWN ||
+	    wf_ticks() - first->called >= wf_ns_to_ticks(WF_OVERTAKEN_US * (uint64_t)1000))
+		return true;
+	m->overtaken_ = 0;
+	return false;
+}
+
 /* The owner gives it up. Returns who is to be woken, or NULL. */
-static inline struct wf_waiter *release(weft_mutex *m)
+static inline struct wf_waiter *release(weft_mutex *m, enum wf_home_how how)
 {
 	struct wf_waiter *first = m->waiters_.first;
 	bool called = m->called_;
@@ -235,8 +251,12 @@ static inline struct wf_waiter *release(weft_mutex *m)
 	m->owner_ = 0;
 	if (first == NULL)
 		return NULL;
+	if (how != WF_HOME_OWN && as_mutex_waiter(first)->called == 0)
+		as_mutex_waiter(first)->called = wf_ticks();
+	if (!called)
+		wf_waiters_warm(first);
 	m->overtaken_ += called;
-	if (WF_LIKELY(m->overtaken_ < WF_OVERTAKEN)) {
+	if (!was_patient(m, as_mutex_waiter(first), how)) {
 		m->called_ = 1;
 	} else {
 		m->called_ = 0;
@@ -250,7 +270,7 @@ WF_NOINLINE int wf_mutex_release(weft_mutex *m, uintptr_t who)
 {
 	enum wf_home_how how = wf_home_enter(&m->home_);
 	int rc = m->owner_ == who ? 0 : -EPERM;
-	struct wf_waiter *next = rc == 0 ? release(m) : NULL;
+	struct wf_waiter *next = rc == 0 ? release(m, how) : NULL;
 
 	wf_home_leave_calling(&m->home_, how, next);
 	return rc;
@@ -270,7 +290,7 @@ static WF_NOINLINE int unlock_slow(weft_mutex *m, const char *where)
 /* The caller entered it, and owns it. */
 static WF_NOINLINE int unlock_waited(weft_mutex *m, enum wf_home_how how)
 {
-	struct wf_waiter *next = release(m);
+	struct wf_waiter *next = release(m, how);
 
 	wf_home_leave_calling(&m->home_, how, next);
 	return 0;
@@ -284,8 +304,11 @@ static inline int unlock_inside(weft_mutex *m, const weft_thread *t, enum wf_hom
 		wf_home_leave(&m->home_, how);
 		return unlock_slow(m, where);
 	}
-	if (m->waiters_.first != NULL)
-		return unlock_waited(m, how);
+	if (m->waiters_.first != NULL) {
+		if (!m->called_ || m->overtaken_ + 1 >= WF_OVERTAKEN)
+			return unlock_waited(m, how);
+		m->overtaken_++;
+	}
 	m->owner_ = 0;
 	wf_home_leave(&m->home_, how);
 	return 0;

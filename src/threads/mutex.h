@@ -9,6 +9,7 @@ struct wf_mutex_waiter {
 	struct wf_waiter waiter;
 	uintptr_t who; /* owns it, when granted */
 	const char *where;
+	uint64_t called; /* ticks, when it first was, if it is shared; else 0 */
 };
 
 /* Queues up one who sleeps and is in no list: it is woken when the mutex is its own,

@@ -35,7 +35,8 @@ int weft_key_new(weft_key *key, void (*destroy)(void *value))
 
 		if (WF_LOAD(&e->key) != 0)
 			continue;
-		e->last = e->last != 0 ? e->last + KEYS : KEYS + i;
+		/* 0 is no key: lives begin anew before they would come to it */
+		e->last = e->last != 0 && e->last <= UINT32_MAX - KEYS ? e->last + KEYS : KEYS + i;
 		WF_STORE(&e->destroy, destroy);
 		*key = e->last;
 		atomic_store(&e->key, e->last);

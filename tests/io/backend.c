@@ -133,4 +133,12 @@ TEST(the_features_of_newer_kernels_are_not_needed)
 	}
 }
 
+/* io_uring then completes only when the worker asks. */
+TEST(all_goes_on_where_nobody_looks_for_stuck_workers)
+{
+	setenv("WEFT_STALL_MS", "-1", 1);
+	use_all();
+	unsetenv("WEFT_STALL_MS");
+}
+
 TEST_MAIN

@@ -10,89 +10,101 @@ static struct wf_place places[PLACES];
 
 /* What is known of each place without the queue's help. */
 static struct {
-	bool in, pinned;
+	bool in;
 	unsigned level, worth;
 	uint64_t left;
-	uint64_t level_since, worth_since; /* when it went to the end of its lists */
+	int64_t number; /* lower: queued earlier */
+	int64_t order;  /* in its lane */
 } model[PLACES];
-static uint64_t now;
+static int64_t now;
 static struct wf_rotation model_rotation;
 
-static unsigned occupied(void)
+/* The first of a lane, or -1. */
+static int first_of(unsigned worth, unsigned level)
 {
-	unsigned mask = 0;
+	int best = -1;
 
 	for (int i = 0; i < PLACES; i++)
-		mask |= model[i].in ? 1u << model[i].level : 0;
-	return mask;
+		if (model[i].in && model[i].worth == worth && model[i].level == level &&
+		    (best < 0 || model[i].order < model[best].order))
+			best = i;
+	return best;
 }
 
-/* Who has been longest in the level that comes next. */
+/* Of the first of the lanes of the level that comes next, the one queued first. */
 static int expect_pop(void)
 {
-	unsigned mask = occupied(), level;
+	unsigned levels = 0, level;
 	int best = -1;
 
-	if (mask == 0)
+	for (int i = 0; i < PLACES; i++)
+		levels |= model[i].in ? 1u << model[i].level : 0;
+	if (levels == 0)
 		return -1;
-	level = wf_policy_pick(&model_rotation, mask);
-	for (int i = 0; i < PLACES; i++) {
-		if (model[i].in && model[i].level == level &&
-		    (best < 0 || model[i].level_since < model[best].level_since))
+	level = wf_policy_pick(&model_rotation, levels);
+	for (unsigned worth = 0; worth <= WF_WORTHS; worth++) {
+		int i = first_of(worth, level);
+
+		if (i >= 0 && (best < 0 || model[i].number < model[best].number))
 			best = i;
 	}
 	return best;
 }
 
-/* Who has been longest in the worthiest list, pinned ones left out. */
+/* The first of the worthiest lane, of the highest level; pinned ones are left out. */
 static int expect_steal(unsigned least)
 {
-	int best = -1;
-
-	for (int i = 0; i < PLACES; i++) {
-		if (!model[i].in || model[i].pinned || model[i].worth < least)
-			continue;
-		if (best < 0 || model[i].worth > model[best].worth ||
-		    (model[i].worth == model[best].worth &&
-		     model[i].worth_since < model[best].worth_since))
-			best = i;
-	}
-	return best;
+	for (int worth = WF_WORTHS - 1; worth >= (int)least; worth--)
+		for (int level = WF_LEVELS - 1; level >= 0; level--)
+			if (first_of((unsigned)worth, (unsigned)level) >= 0)
+				return first_of((unsigned)worth, (unsigned)level);
+	return -1;
 }
 
 static void check_sums(void)
 {
-	uint64_t time = 0;
-	unsigned worths = 0, colors = 0;
+	uint64_t time = 0, occupied = 0;
+	unsigned colors = 0;
 
 	for (int i = 0; i < PLACES; i++) {
 		CHECK_EQ(places[i].at == &queue, model[i].in);
 		if (!model[i].in)
 			continue;
 		colors++;
-		CHECK_EQ(places[i].level_at, model[i].level);
-		CHECK_EQ(places[i].worth, model[i].pinned ? WF_WORTH_PINNED : model[i].worth);
-		if (model[i].pinned)
-			continue;
-		worths |= 1u << model[i].worth;
-		time += model[i].worth > 0 ? model[i].left : 0;
+		CHECK_EQ(places[i].level, model[i].level);
+		CHECK_EQ(places[i].worth, model[i].worth);
+		occupied |= (uint64_t)1 << (model[i].worth * WF_LEVELS + model[i].level);
+		if (model[i].worth > 0 && model[i].worth != WF_WORTH_PINNED)
+			time += model[i].left;
 	}
 	CHECK_EQ(queue.colors, colors);
-	CHECK_EQ(queue.worths, worths);
+	CHECK_EQ(queue.occupied, occupied);
 	CHECK_EQ(queue.steal_time, time);
-	CHECK_EQ(queue.occupied, occupied());
+}
+
+/* Into a lane: behind the others, but the oldest goes ahead. */
+static void model_enter(int i, unsigned level, unsigned worth, uint64_t left)
+{
+	int first;
+
+	model[i].in = false;
+	first = first_of(worth, level);
+	model[i].in = true;
+	model[i].level = level;
+	model[i].worth = worth;
+	model[i].left = left;
+	model[i].order = first >= 0 && model[i].number < model[first].number ? -now : now;
 }
 
 static void push(int i, uint64_t *seed) WF_REQUIRES(queue.lock)
 {
-	model[i].in = true;
-	model[i].pinned = random_below(seed, 5) == 0;
-	model[i].level = (unsigned)random_below(seed, WF_LEVELS);
-	model[i].worth = (unsigned)random_below(seed, WF_WORTHS);
-	model[i].left = random_below(seed, 10000);
-	model[i].level_since = model[i].worth_since = now;
-	wf_runq_push(&queue, &places[i], model[i].level,
-		     model[i].pinned ? WF_WORTH_PINNED : model[i].worth, model[i].left);
+	unsigned level = (unsigned)random_below(seed, WF_LEVELS);
+	unsigned worth = (unsigned)random_below(seed, WF_WORTHS + 1);
+	uint64_t left = random_below(seed, 10000);
+
+	model[i].number = now;
+	model_enter(i, level, worth, left);
+	wf_runq_push(&queue, &places[i], level, worth, left);
 }
 
 static void move(int i, uint64_t *seed) WF_REQUIRES(queue.lock)
@@ -102,15 +114,9 @@ static void move(int i, uint64_t *seed) WF_REQUIRES(queue.lock)
 	uint64_t left = random_below(seed, 10000);
 
 	wf_runq_move(&queue, &places[i], level, worth, left);
-	if (level > model[i].level) {
-		model[i].level = level;
-		model[i].level_since = now;
-	}
-	if (worth != model[i].worth) {
-		model[i].worth = worth;
-		model[i].left = left;
-		model[i].worth_since = now;
-	}
+	if (level > model[i].level || worth > model[i].worth)
+		model_enter(i, level > model[i].level ? level : model[i].level,
+			    worth > model[i].worth ? worth : model[i].worth, left);
 }
 
 static void check_taken(struct wf_place *place, int expected)
@@ -126,7 +132,7 @@ TEST(the_queue_does_what_a_naive_one_does)
 
 	wf_runq_init(&queue);
 	wf_lock_take(&queue.lock);
-	for (now = 1; now < (uint64_t)TEST_SIZE(300000); now++) {
+	for (now = 1; now < TEST_SIZE(300000); now++) {
 		int i = (int)random_below(&seed, PLACES);
 
 		switch (random_below(&seed, 8)) {
@@ -171,6 +177,30 @@ TEST(a_pinned_color_is_found_by_its_worker_and_by_no_thief)
 	CHECK(wf_runq_steal(&queue, 0) == NULL);
 	CHECK_EQ(queue.steal_time, 0);
 	CHECK(wf_runq_pop(&queue) == &places[0]);
+	wf_lock_give(&queue.lock);
+}
+
+TEST(who_was_queued_first_runs_first_also_when_numbers_wrap)
+{
+	wf_runq_init(&queue);
+	wf_lock_take(&queue.lock);
+	queue.number = UINT32_MAX - 2;
+	for (int i = 0; i < 6; i++)
+		wf_runq_push(&queue, &places[i], 3, i % 2 ? 2 : 0, 1000);
+	for (int i = 0; i < 6; i++)
+		CHECK(wf_runq_pop(&queue) == &places[i]);
+	wf_lock_give(&queue.lock);
+}
+
+TEST(a_color_that_gets_worth_stealing_does_not_lose_its_turn)
+{
+	wf_runq_init(&queue);
+	wf_lock_take(&queue.lock);
+	for (int i = 0; i < 6; i++)
+		wf_runq_push(&queue, &places[i], 3, i % 2 ? 2 : 0, 1000);
+	wf_runq_move(&queue, &places[0], 3, 2, 2000);
+	CHECK(wf_runq_pop(&queue) == &places[0]);
+	CHECK(wf_runq_pop(&queue) == &places[1]);
 	wf_lock_give(&queue.lock);
 }
 

@@ -186,6 +186,55 @@ TEST(two_colors_that_post_only_to_themselves_wake_a_second_worker)
 	CHECK(atomic_load(&two_at_work));
 }
 
+/* Three that must run at the same time, when two of three workers sleep. The short one alone is
+ * not worth a wake, so that the thief that is woken for the long one finds both, and takes both:
+ * then another must come for what the thief cannot run at once. */
+
+static atomic_int met;
+
+static void meet(void)
+{
+	atomic_fetch_add(&met, 1);
+	WAIT_FOR(atomic_load(&met) == 3);
+}
+
+static void meet_short(void *unused)
+{
+	(void)unused;
+	meet();
+}
+
+static void meet_long(void *unused)
+{
+	(void)unused;
+	meet();
+}
+
+static int post_two_and_meet(void *unused)
+{
+	int self = weft_worker_current();
+
+	do
+		CHECK_EQ(weft_stats(NULL, workers, 3), 3);
+	while (!workers[(self + 1) % 3].parked || !workers[(self + 2) % 3].parked);
+	CHECK_EQ(weft_post(BASE, meet_short, unused), 0);
+	CHECK_EQ(weft_post(BASE + 1, meet_long, unused), 0);
+	meet();
+	return 0;
+}
+
+TEST(what_a_thief_took_besides_is_stolen_from_it_by_one_who_slept)
+{
+	weft_options opt = { .workers = 3, .steal_cost_ns = 100, .stall_ms = -1 };
+
+	for (int i = 0; i < 20; i++) {
+		CHECK_EQ(weft_handler_time(meet_short, 8000), 0);
+		CHECK_EQ(weft_handler_time(meet_long, 1000000), 0);
+		atomic_store(&met, 0);
+		CHECK_EQ(weft_run(post_two_and_meet, NULL, &opt), 0);
+	}
+}
+
 TEST(what_is_told_of_handlers_is_checked)
 {
 	CHECK_EQ(weft_handler_time(NULL, 5), -EINVAL);

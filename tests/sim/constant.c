@@ -83,8 +83,9 @@ TEST(S4_many_colors_are_posted_to_and_stolen_without_looking_at_them)
 	for (int i = 0; i < MANY; i++)
 		post(sim, &events[i], (weft_color)i);
 	CHECK_EQ(colors[MANY - 1].id, MANY - 1); /* they lie in this order */
-	protect(&colors[4 * FEW], &colors[MANY - FEW], PROT_NONE);
-	protect(&events[4 * FEW], &events[MANY - FEW], PROT_NONE);
+	/* A thief takes several at a time. */
+	protect(&colors[FEW * (WF_LOOT + 2)], &colors[MANY - FEW], PROT_NONE);
+	protect(&events[FEW * (WF_LOOT + 2)], &events[MANY - FEW], PROT_NONE);
 
 	post(sim, &events[MANY], MANY);
 	for (int i = 0; i < FEW; i++) {

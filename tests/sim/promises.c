@@ -184,6 +184,49 @@ TEST(S3_an_urgent_color_does_not_starve_a_low_one)
 	sim_stop(sim);
 }
 
+static struct sim *machine;
+
+static void note_time(void *ran_at)
+{
+	*(uint64_t *)ran_at = sim_time(machine);
+}
+
+/* Whenever a thief comes an urgent color has just been queued ahead of the low one, and each
+ * worker is kept busy until the other has come. */
+TEST(S3_a_low_color_is_not_stolen_to_and_fro_behind_urgent_ones)
+{
+	enum { ROUNDS = 40, STEP = 600000 };
+	uint64_t ran_at = 0, begin;
+
+	machine = sim_start(.workers = 2, .seed = TEST_SEED, .steal_cost = 100);
+	/* How long they take. */
+	sim_post(machine, .color = 1, .ticks = STEP);
+	sim_post(machine, .color = 1, .ticks = 3 * STEP, .run = note_time, .arg = &ran_at);
+	sim_run_until_idle(machine);
+	begin = sim_time(machine);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(sim_pin(machine, (weft_color)(1 + i), i), 0);
+		sim_post(machine, .worker = i, .color = (weft_color)(1 + i),
+			 .ticks = (uint64_t)(2 + i) * STEP);
+	}
+	sim_post(machine, .at = begin + STEP, .worker = 1, .color = 3, .ticks = 1000,
+		 .priority = WEFT_PRIORITY_LOW, .run = note_time, .arg = &ran_at);
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t at = begin + (uint64_t)(2 + i) * STEP;
+		int thief = i % 2;
+
+		sim_post(machine, .at = at - STEP / 6, .worker = 1 - thief,
+			 .color = (weft_color)(10 + i), .ticks = STEP / 3 * 5,
+			 .priority = WEFT_PRIORITY_URGENT);
+		sim_post(machine, .at = at + STEP / 3 * 4, .worker = thief,
+			 .color = (weft_color)(1 + thief), .ticks = STEP / 3,
+			 .priority = WEFT_PRIORITY_URGENT);
+	}
+	sim_run_until_idle(machine);
+	CHECK(ran_at - begin < (uint64_t)ROUNDS / 2 * STEP);
+	sim_stop(machine);
+}
+
 static unsigned phase;
 
 /* Urgent, but low whenever the lower levels have their turn. */

@@ -1,6 +1,8 @@
 /* Declarations and statements as few people write them. */
 #include "tame/common.h"
 
+#include <wchar.h>
+
 typedef rendezvous(int) int_rendezvous;
 struct holder {
 	int before;
@@ -22,6 +24,23 @@ static tamed no_wait(int n, event(int) done)
 
 	empty();
 	trigger(done, x + 1);
+}
+
+/* What looks like a comment in a directive is none, and what a macro declares is not part of
+ * the function behind it. */
+#define EVERYTHING "/*" // not *.c and not src/*.h
+#define COUNTED(name) static int name = 1;
+COUNTED(counted)
+static tamed strange_surroundings(event(int) done)
+{
+	int L = counted;
+	const wchar_t *wide;
+
+	twait {
+		later(2, mkevent(L));
+	}
+	wide = &L"wide"[L];
+	trigger(done, wide[0] == L'd' && EVERYTHING[0] == '/');
 }
 
 static tamed use_holder(struct holder *h, event(int) done)
@@ -152,6 +171,10 @@ static threaded int run(void *unused)
 	CHECK_EQ(result, 7);
 	CHECK_EQ(returns_struct(0).before, 0);
 	CHECK_EQ(returns_struct(4).before, 8);
+	twait {
+		strange_surroundings(mkevent(result));
+	}
+	CHECK_EQ(result, 1);
 	twait {
 		chain(mkevent(result));
 	}

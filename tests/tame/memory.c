@@ -108,6 +108,31 @@ TEST(what_is_free_keeps_its_beginning)
 	CHECK_EQ(run_on(1, keeps_its_beginning, NULL), 0);
 }
 
+/* Whoever lists closures meets those that are being made. */
+static int lists_while_one_is_made(void *unused)
+{
+	static const size_t sizes[] = { 100, 50000 };
+
+	(void)unused;
+	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		weft_tame_closure *c;
+		void *dirt = malloc(sizes[i] + 32);
+
+		memset(dirt, 0x5a, sizes[i] + 32);
+		free(dirt);
+		c = wf_tame_get(wf_worker_self(), WF_TAME_CLOSURES, sizes[i], false);
+		CHECK_EQ(closures(), 0);
+		c->function_ = NULL;
+		wf_tame_put(wf_worker_self(), WF_TAME_CLOSURES, sizes[i], c);
+	}
+	return 0;
+}
+
+TEST(a_closure_is_listed_when_it_has_a_function)
+{
+	CHECK_EQ(run_on(1, lists_while_one_is_made, NULL), 0);
+}
+
 /* From one worker to another, and to foreign threads. */
 static void *_Atomic passed;
 static _Atomic long put_elsewhere;

@@ -161,6 +161,35 @@ THREAD_TEST(a_message_that_goes_back_to_a_full_channel_is_not_lost, 1)
 	return 0;
 }
 
+THREAD_TEST(a_message_that_goes_back_to_a_full_channel_comes_before_those_who_wait, 1)
+{
+	weft_channel *ch = weft_channel_new(sizeof(int), 2);
+	struct fn f, g;
+	int rc = 0, to = 0, rcs[4], x;
+
+	fn_begin(&f);
+	fn_begin(&g);
+	weft_channel_receive_ev(ch, &to, of_int(&f, 1, &rc));
+	for (x = 3; x > 0; x--)
+		CHECK_EQ(weft_channel_try_send(ch, &x), 0);
+	for (x = 4; x < 8; x++)
+		weft_channel_send_ev(ch, &x, of_int(&g, x, &rcs[x - 4]));
+	cancel(&f); /* it had 3 */
+	settle();
+	for (int i = 0; i < 7; i++) {
+		static const int order[] = { 2, 1, 3, 4, 5, 6, 7 };
+
+		CHECK_EQ(weft_channel_try_receive(ch, &x), 0);
+		CHECK_EQ(x, order[i]);
+	}
+	for (x = 4; x < 8; x++)
+		CHECK_EQ(next(&g), x);
+	CHECK_EQ(weft_channel_free(ch), 0);
+	fn_end(&g);
+	fn_end(&f);
+	return 0;
+}
+
 THREAD_TEST(a_message_that_goes_back_goes_to_who_waits, 1)
 {
 	weft_channel *ch = weft_channel_new(sizeof(int), 0);

@@ -310,6 +310,12 @@ static void warn(struct function *f)
 				     "of the twait block",
 				     a->variable->name);
 	}
+	for (size_t i = 0; i < f->waiting_count; i++)
+		if (!in_async(f, f->waitings[i].offset))
+			tame_warning(f->waitings[i].offset,
+				     "'%s' waits on the stack of a thread, which the tamed "
+				     "function '%s' does not have",
+				     f->waitings[i].function, f->name);
 	for (size_t i = 0; i < conditional_count; i++)
 		if (holds(f->body, conditionals[i]) &&
 		    strcmp(tame_place(conditionals[i]).file, options.in) == 0)

@@ -21,6 +21,8 @@ static int look_for_mark(CXCursor child, CXCursor parent, void *arg)
 		*mark = 't';
 	else if (strcmp(name, "weft_threaded") == 0)
 		*mark = 'h';
+	else if (strcmp(name, "weft_waits") == 0 && *mark == 0)
+		*mark = 'w';
 	return CXVisit_Continue;
 }
 
@@ -42,13 +44,27 @@ static int find_body(CXCursor child, CXCursor parent, void *arg)
 	return CXVisit_Continue;
 }
 
+/* Behind the declaration that was looked at last. */
+static size_t last_end;
+
+/* What a macro makes begins where the macro's name stands, and ends with its arguments. */
+static size_t end_of(struct range extent)
+{
+	size_t end = extent.end;
+
+	for (size_t i = 0; i < tame_macro_count; i++)
+		if (tame_macros[i].begin == extent.begin && tame_macros[i].end > end)
+			end = tame_macros[i].end;
+	return end;
+}
+
 /* Attributes may stand in front of what clang takes for the beginning. */
 static size_t begin_of(size_t offset)
 {
 	size_t token = tame_token_at(offset);
 
-	while (token > 0 && !tokens[token].directive && !tame_is(token - 1, ";") &&
-	       !tame_is(token - 1, "}"))
+	while (token > 0 && !tokens[token].directive && tokens[token - 1].offset >= last_end &&
+	       !tame_is(token - 1, ";") && !tame_is(token - 1, "}"))
 		token--;
 	return tokens[token].offset;
 }
@@ -96,17 +112,20 @@ static int look_at(CXCursor child, CXCursor parent, void *arg)
 {
 	CXCursor body = { .kind = 0 };
 	size_t offset;
+	int mark;
 
 	(void)parent, (void)arg;
 	if (!tame_in_source(clang.getCursorLocation(child), &offset))
 		return CXVisit_Continue;
 	if (child.kind == CXCursor_VarDecl)
 		tame_check_place(child);
-	if (child.kind != CXCursor_FunctionDecl || !clang.isCursorDefinition(child))
-		return CXVisit_Continue;
-	clang.visitChildren(child, find_body, &body);
+	if (child.kind == CXCursor_FunctionDecl && clang.isCursorDefinition(child))
+		clang.visitChildren(child, find_body, &body);
+	mark = tame_mark_of(child);
 	if (body.kind == CXCursor_CompoundStmt)
-		add_function(child, body, tame_mark_of(child));
+		add_function(child, body, mark != 'w' ? mark : 0);
+	if (child.kind < CXCursor_FirstExpr)
+		last_end = end_of(tame_extent(child));
 	return CXVisit_Continue;
 }
 

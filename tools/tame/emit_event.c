@@ -12,11 +12,7 @@ static const char *value_type(const struct mkevent *m, size_t i, const char *nam
 
 static const char *slot_type(const struct mkevent *m, size_t i, const char *name)
 {
-	CXType type = clang.getCursorType(m->slots[i].cursor);
-	int kind = tame_canonical(type).kind;
-
-	(void)kind;
-	return tame_declare(type, tame_format("*%s", name), true);
+	return value_type(m, i, tame_format("*%s", name));
 }
 
 /* The arguments of its trigger function, behind the event. */

@@ -14,25 +14,6 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* From `at`, to behind the end of the line; a backslash continues it, so does a comment. */
-static size_t skip_directive(size_t at)
-{
-	const char *t = source.text;
-
-	while (at < source.size && t[at] != '\n') {
-		if (t[at] == '\\' && at + 1 < source.size) {
-			at += t[at + 1] == '\r' ? 3 : 2;
-		} else if (t[at] == '/' && t[at + 1] == '*') {
-			const char *end = strstr(t + at + 2, "*/");
-
-			at = end == NULL ? source.size : (size_t)(end + 2 - t);
-		} else {
-			at++;
-		}
-	}
-	return at;
-}
-
 static size_t skip_quoted(size_t at)
 {
 	char quote = source.text[at];
@@ -60,6 +41,24 @@ static size_t skip_comment(size_t at)
 	return at;
 }
 
+/* From `at`, to behind the end of the line; a backslash continues it, so does a comment. */
+static size_t skip_directive(size_t at)
+{
+	const char *t = source.text;
+
+	while (at < source.size && t[at] != '\n') {
+		if (t[at] == '\\' && at + 1 < source.size)
+			at += t[at + 1] == '\r' ? 3 : 2;
+		else if (t[at] == '/' && (t[at + 1] == '*' || t[at + 1] == '/'))
+			at = skip_comment(at);
+		else if (t[at] == '"' || t[at] == '\'')
+			at = skip_quoted(at);
+		else
+			at++;
+	}
+	return at;
+}
+
 static size_t punctuation(size_t at)
 {
 	static const char *const longer[] = { "...", "<<=", ">>=", "->", "++", "--", "<<", ">>",
@@ -70,6 +69,16 @@ static size_t punctuation(size_t at)
 		if (strncmp(source.text + at, longer[i], strlen(longer[i])) == 0)
 			return strlen(longer[i]);
 	return 1;
+}
+
+/* Of a string or a character: L"x". */
+static bool is_prefix(size_t at, size_t end)
+{
+	const char *t = source.text + at;
+
+	return (source.text[end] == '"' || source.text[end] == '\'') &&
+	       ((end - at == 1 && strchr("LuU", t[0]) != NULL) ||
+		(end - at == 2 && memcmp(t, "u8", 2) == 0));
 }
 
 static struct token *next_token(size_t at)
@@ -93,6 +102,10 @@ static struct token *next_token(size_t at)
 		token->kind = 'i';
 		while (is_name(t[end]))
 			end++;
+		if (is_prefix(at, end)) {
+			token->kind = 's';
+			end = skip_quoted(end);
+		}
 	} else {
 		token->kind = t[at];
 		end += punctuation(at);

@@ -153,6 +153,7 @@ static void visit_function_name(struct walk *w, CXCursor function, size_t offset
 {
 	static const char prefix[] = "weft_tame_untranslated_";
 	const char *name = tame_name(function);
+	int mark = tame_mark_of(function);
 
 	if (strncmp(name, prefix, sizeof prefix - 1) == 0) {
 		const char *word = name + sizeof prefix - 1;
@@ -162,7 +163,13 @@ static void visit_function_name(struct walk *w, CXCursor function, size_t offset
 			visit_fork(w, offset);
 		return;
 	}
-	if (w->f->kind == 't' && tame_mark_of(function) == 'h' && !in_fork(w, offset))
+	if (w->f->kind == 't' && mark == 'w') {
+		const char *macro = tame_macro_at(offset, name);
+
+		*ADD(w->f->waitings, w->f->waiting_count) =
+			(struct waiting){ offset, macro != NULL ? macro : name };
+	}
+	if (w->f->kind == 't' && mark == 'h' && !in_fork(w, offset))
 		tame_error(offset,
 			   "'%s' is 'threaded': called from the tamed function '%s' it "
 			   "would block the event loop; see tfork",

@@ -2,22 +2,31 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tool.h"
 
+/* /dev/null and its like are written to, and neither replaced nor removed. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 /* Nothing stale is left to be compiled. */
 void tame_remove_output(void)
 {
-	if (options.out != NULL)
+	if (options.out != NULL && !is_special(options.out))
 		unlink(options.out);
 }
 
 static bool replace(const char *path, const struct text *t)
 {
-	char *temporary = tame_format("%s.tmp%ld", path, (long)getpid());
+	bool special = is_special(path), fine;
+	const char *temporary = special ? path : tame_format("%s.tmp%ld", path, (long)getpid());
 	FILE *file = fopen(temporary, "wb");
-	bool fine;
 
 	if (file == NULL) {
 		fprintf(stderr, "weft-tame: %s: %s\n", temporary, strerror(errno));
@@ -25,10 +34,11 @@ static bool replace(const char *path, const struct text *t)
 	}
 	fine = fwrite(t->at, 1, t->size, file) == t->size;
 	fine = fclose(file) == 0 && fine;
-	fine = fine && rename(temporary, path) == 0;
+	fine = fine && (special || rename(temporary, path) == 0);
 	if (!fine) {
 		fprintf(stderr, "weft-tame: %s: %s\n", path, strerror(errno));
-		unlink(temporary);
+		if (!special)
+			unlink(temporary);
 	}
 	return fine;
 }

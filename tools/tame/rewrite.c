@@ -178,6 +178,17 @@ static void rewrite_group(struct function *f, struct group *g)
 
 /* Waits */
 
+/* What a thread waits for, as dumps and reports of deadlocks tell it. */
+static const char *tell_wait(const struct wait *w)
+{
+	struct text t = { 0 };
+
+	tame_put(&t, "tame_c->tame_h.wait_.what = ");
+	tame_put_string(&t, w->text, strlen(w->text));
+	tame_print(&t, " \" at \" %s", tame_here(w->offset));
+	return t.at;
+}
+
 /* The labels stand where control does not come by itself, or compilers would warn of cases of
  * a switch that fall through to them. */
 static const char *block_wait(const struct function *f, const struct wait *w)
@@ -190,7 +201,8 @@ static const char *block_wait(const struct function *f, const struct wait *w)
 				   counter, tame_range(w->body), w->state, counter, w->state);
 	/* inside of the block: what it declares is on the stack */
 	tame_edit(w->body.end - 1, w->body.end - 1,
-		  tame_format("; weft_tame_thread_join(&tame_c->tame_h, &%s); ", counter));
+		  tame_format("; %s; weft_tame_thread_join(&tame_c->tame_h, &%s); ", tell_wait(w),
+			      counter));
 	return tame_format("{ weft_tame_thread_block(&tame_c->tame_h, &%s); %s }", counter,
 			   tame_range(w->body));
 }
@@ -205,8 +217,8 @@ static const char *rendezvous_wait(const struct function *f, const struct wait *
 	const char *assign = has_id ? tame_format("%s = tame_v; ", tame_range(w->id.range)) : "";
 
 	if (f->threaded)
-		return tame_format("{ %sweft_tame_thread_next(&tame_c->tame_h, %s, %s); %s}",
-				   declare, rendezvous, id, assign);
+		return tame_format("{ %s%s; weft_tame_thread_next(&tame_c->tame_h, %s, %s); %s}",
+				   declare, tell_wait(w), rendezvous, id, assign);
 	return tame_format("{ tame_c->tame_h.state_ = %u; if (0) { tame_L%u:; } %s"
 			   "if (!weft_tame_next(%s, &tame_c->tame_h, %s)) return; %s}",
 			   w->state, w->state, declare, rendezvous, id, assign);

@@ -246,6 +246,11 @@ struct address { /* & of a variable of a scope inside of a twait block, in a cal
 	struct range call;
 };
 
+struct waiting { /* a call of a function that waits on the stack of a thread */
+	size_t offset;
+	const char *function;
+};
+
 struct label {
 	size_t offset;
 	struct wait *wait;
@@ -258,7 +263,6 @@ struct jump {
 struct mark { /* a return */
 	size_t offset;
 	struct wait *wait;
-	bool in_expression;
 };
 
 struct function {
@@ -296,6 +300,8 @@ struct function {
 	size_t constant_reference_count;
 	size_t *allocas;
 	size_t alloca_count;
+	struct waiting *waitings;
+	size_t waiting_count;
 	struct address *addresses;
 	size_t address_count;
 	struct mark *returns;
@@ -319,7 +325,7 @@ extern size_t tame_macro_count;
 void tame_collect(void);
 void tame_walk(struct function *f, CXCursor body);
 struct variable *tame_variable(struct function *f, CXCursor declaration);
-int tame_mark_of(CXCursor function);      /* 't' tamed, 'h' threaded, 0 */
+int tame_mark_of(CXCursor function);      /* 't' tamed, 'h' threaded, 'w' waits, 0 */
 void tame_check_place(CXCursor variable); /* one that no function that waits has, or static */
 
 /* types.c */

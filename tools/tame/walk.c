@@ -168,9 +168,8 @@ static void visit_jump(CXCursor c, struct walk *w)
 
 	switch (c.kind) {
 	case CXCursor_ReturnStmt:
-		*ADD(w->f->returns, w->f->return_count) = (struct mark){
-			.offset = offset, .wait = w->wait, .in_expression = w->in_expression
-		};
+		*ADD(w->f->returns, w->f->return_count) =
+			(struct mark){ .offset = offset, .wait = w->wait };
 		break;
 	case CXCursor_BreakStmt:
 	case CXCursor_ContinueStmt:

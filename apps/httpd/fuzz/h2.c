@@ -219,6 +219,7 @@ FUZZ(in, size)
 	world.end = in + size;
 	settings.max_head = 2048;
 	settings.max_body = 4096;
+	settings.max_unsent = 150;                   /* one reply and a half */
 	memcpy(buffer, preface, sizeof preface - 1); /* what every one begins with */
 	c.stream.end = sizeof preface - 1;
 	c.idle_until = WEFT_SEC;

@@ -348,6 +348,38 @@ TEST(the_log_has_a_line_for_each_request_and_is_opened_anew)
 	CHECK(file_has(log, "\"GET /dir/ HTTP/1.1\" 200 "));
 }
 
+/* All of one connection come one after the other, so their lines do, too. */
+TEST(the_log_has_the_requests_of_a_connection_in_their_order)
+{
+	enum { REQUESTS = 200 };
+	char log[128], line[256], target[32];
+	int fd, n = 0, status;
+	FILE *in;
+
+	site_make();
+	snprintf(log, sizeof log, "%s/log", site);
+	SERVER("--access-log", log);
+	fd = dial();
+	for (int i = 0; i < REQUESTS; i++) {
+		snprintf(line, sizeof line, "GET /%s?%d HTTP/1.1\r\nHost: x\r\n\r\n",
+			 i % 3 == 0 ? "none" : "a.txt", i);
+		say(fd, line);
+		CHECK_EQ(hear_reply(fd), i % 3 == 0 ? 404 : 200);
+	}
+	close(fd);
+	server_end();
+	in = fopen(log, "r");
+	CHECK(in != NULL);
+	for (; fgets(line, sizeof line, in) != NULL; n++) {
+		CHECK_EQ(sscanf(strchr(line, '"'), "\"GET /%31s HTTP/1.1\" %d ", target, &status),
+			 2);
+		CHECK_EQ(atoi(strchr(target, '?') + 1), n);
+		CHECK_EQ(status, n % 3 == 0 ? 404 : 200);
+	}
+	CHECK_EQ(n, REQUESTS);
+	fclose(in);
+}
+
 TEST(a_request_under_way_ends_before_the_server_does)
 {
 	int idle, half, slow;
@@ -385,6 +417,11 @@ TEST(the_status_page_counts)
 	while (status_number("open") > 1)
 		;
 	CHECK_EQ(status_number("replies_4xx"), 0);
+	CHECK(status_number("replies_2xx") >= 5);
+	CHECK_EQ(get("/none", ""), 404);
+	while (status_number("replies_4xx") != 1)
+		;
+	CHECK_EQ(status_number("replies_5xx"), 0);
 	server_end();
 	SERVER("--status", "none");
 	CHECK_EQ(get("/_status", ""), 404);

@@ -206,6 +206,69 @@ TEST(all_heads_and_bodies_of_a_connection_have_a_limit)
 	server_end();
 }
 
+static void echo(int fd, int stream, size_t size)
+{
+	static const char much[16000];
+
+	h2_ask(fd, stream, "POST", "/echo", false);
+	for (; size > sizeof much; size -= sizeof much)
+		h2_say(fd, DATA, 0, stream, much, sizeof much);
+	h2_say(fd, DATA, END_STREAM, stream, much, size);
+}
+
+/* Lets all that waits go. */
+static void widen(int fd)
+{
+	h2_say(fd, SETTINGS, 0, 0, WIDE_WINDOW, 6);
+	h2_say(fd, WINDOW_UPDATE, 0, 0, "\0\x10\0\0", 4);
+}
+
+TEST(replies_that_wait_for_the_client_have_a_limit)
+{
+	int fd;
+
+	SERVER("--max-unsent", "20000", "--max-body", "100000");
+	fd = h2_dial(NO_WINDOW, 6);
+	echo(fd, 1, 9000);
+	CHECK_EQ(status_of(fd, 1), 200);
+	echo(fd, 3, 15000); /* there is no room for it beside that */
+	CHECK_EQ(status_of(fd, 3), 503);
+	widen(fd);
+	CHECK_EQ(h2_hear_end(fd) + h2_hear_end(fd), 1 + 3);
+	echo(fd, 5, 21000); /* it is too long, even alone */
+	CHECK_EQ(status_of(fd, 5), 500);
+	CHECK_EQ(h2_hear_end(fd), 5);
+	echo(fd, 7, 20000);
+	CHECK_EQ(status_of(fd, 7), 200);
+	CHECK_EQ(h2_hear_end(fd), 7);
+	close(fd);
+	server_end();
+}
+
+/* Both that were begun hold more than half of what is allowed. */
+TEST(requests_wait_while_replies_wait_for_the_client)
+{
+	int fd;
+
+	SERVER("--max-unsent", "20000", "--max-body", "100000");
+	fd = h2_dial(NO_WINDOW, 6);
+	for (int i = 1; i <= 19; i += 2)
+		echo(fd, i, 8000);
+	CHECK_EQ(status_of(fd, 3), 200);
+	for (int i = 0; i < 2; i++) {
+		h2_say(fd, PING, 0, 0, "12345678", 8);
+		do {
+			CHECK(h2_hear(fd));
+			CHECK(last.type != HEADERS);
+		} while (last.type != PING);
+	}
+	widen(fd);
+	for (int i = 5; i <= 19; i += 2)
+		CHECK_EQ(status_of(fd, i), 200);
+	close(fd);
+	server_end();
+}
+
 TEST(pings_do_not_make_an_idle_connection_stay)
 {
 	int fd;

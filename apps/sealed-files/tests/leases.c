@@ -43,22 +43,28 @@ static void send_waiting(struct remote *r, enum request_type type)
 	CHECK_EQ(remote_send(r, &ask), 0);
 }
 
+/* A client reads "a", another waits to write it, and a third to read it, behind that. */
+static void stand_in_line(struct remote *reader, struct remote *writer, struct remote *late)
+{
+	enter(reader);
+	enter(writer);
+	enter(late);
+	write_file("root/a", "x", 1);
+	CHECK_EQ(ask_path(reader, REQUEST_OPEN, "a", 0), 0);
+	send_waiting(writer, REQUEST_CREATE);
+	/* Once the writer stands in line no reader gets in before it. */
+	while (ask_path(late, REQUEST_OPEN, "a", 0) == 0)
+		CHECK_EQ(ask_handle(late, REQUEST_CLOSE, 0), 0);
+	CHECK_EQ(reply.status, EBUSY);
+	send_waiting(late, REQUEST_OPEN);
+}
+
 TEST(a_writer_waits_for_readers_and_comes_before_later_ones)
 {
 	struct remote reader, writer, late;
 
 	SERVER("--wait-time", "60000");
-	enter(&reader);
-	enter(&writer);
-	enter(&late);
-	write_file("root/a", "x", 1);
-	CHECK_EQ(ask_path(&reader, REQUEST_OPEN, "a", 0), 0);
-	send_waiting(&writer, REQUEST_CREATE);
-	/* Once the writer stands in line no reader gets in before it. */
-	while (ask_path(&late, REQUEST_OPEN, "a", 0) == 0)
-		CHECK_EQ(ask_handle(&late, REQUEST_CLOSE, 0), 0);
-	CHECK_EQ(reply.status, EBUSY);
-	send_waiting(&late, REQUEST_OPEN);
+	stand_in_line(&reader, &writer, &late);
 	CHECK_EQ(ask_handle(&reader, REQUEST_CLOSE, 0), 0);
 	CHECK_EQ(remote_receive(&writer, &reply), 0);
 	CHECK_EQ(ask_handle(&writer, REQUEST_COMMIT, reply.handle), 0);
@@ -110,15 +116,7 @@ TEST(a_reader_behind_a_writer_gets_the_lease_that_the_writer_loses)
 	struct remote reader, writer, late;
 
 	SERVER("--lease-time", "200", "--wait-time", "3000");
-	enter(&reader);
-	enter(&writer);
-	enter(&late);
-	write_file("root/a", "x", 1);
-	CHECK_EQ(ask_path(&reader, REQUEST_OPEN, "a", 0), 0);
-	send_waiting(&writer, REQUEST_CREATE);
-	while (ask_path(&late, REQUEST_OPEN, "a", 0) == 0)
-		CHECK_EQ(ask_handle(&late, REQUEST_CLOSE, 0), 0);
-	send_waiting(&late, REQUEST_OPEN);
+	stand_in_line(&reader, &writer, &late);
 	CHECK_EQ(remote_receive(&writer, &reply), 0); /* the reader sleeps, and so does it */
 	CHECK_EQ(remote_receive(&late, &reply), 0);
 	remote_close(&reader);
@@ -157,6 +155,30 @@ TEST(a_watcher_hears_of_a_change_and_of_the_end)
 	CHECK_EQ(remote_ask(&watcher, &ask, &reply), -ETIMEDOUT);
 	remote_close(&watcher);
 	remote_close(&writer);
+	server_end();
+}
+
+/* A watcher that was told at once that nothing has changed would ask without end. */
+TEST(a_watcher_waits_even_if_nobody_waits_for_a_lease)
+{
+	struct request ask = { .type = REQUEST_WATCH, .path = "a", .wait = 60000 };
+	struct remote watcher, other;
+	struct pollfd said;
+	bool waits = false;
+
+	SERVER("--wait-time", "0");
+	enter(&watcher);
+	enter(&other);
+	said = (struct pollfd){ .fd = watcher.channel.fd, .events = POLLIN };
+	for (int tries = 0; tries < 10 && !waits; tries++) { /* a slow machine may be too late */
+		CHECK_EQ(remote_send(&watcher, &ask), 0);
+		for (int i = 0; i < 20; i++)
+			CHECK_EQ(ask_path(&other, REQUEST_STAT, "a", 0), -ENOENT);
+		waits = poll(&said, 1, 0) == 0 || remote_receive(&watcher, &reply) != -ETIMEDOUT;
+	}
+	CHECK(waits);
+	remote_close(&watcher);
+	remote_close(&other);
 	server_end();
 }
 

@@ -63,7 +63,8 @@ kept() {
 }
 blamed() {
 	! sealed put "$work/large" none/large && ! sealed put "$work/large" "$(printf '%01100d' 0)" &&
-		test "$(grep -c "^weft-sealed: [n0]" "$work/out")" = 2
+		test "$(grep -c "^weft-sealed: [n0]" "$work/out")" = 2 &&
+		! sealed put "$work/root" new && grep -q "^weft-sealed: $work/root: Is a directory" "$work/out"
 }
 # It waits for a line of the one that has a lease.
 leased() {

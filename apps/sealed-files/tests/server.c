@@ -1,4 +1,5 @@
 /* server.c - weft-sealed-files as its clients see it, honest or not. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -301,14 +302,76 @@ TEST(no_more_clients_than_allowed_get_in)
 	struct remote r[3];
 
 	SERVER("--max-clients", "2");
-	enter(&r[0]);
-	enter(&r[1]);
+	for (int i = 0; i < 2; i++) {
+		enter(&r[i]);
+		CHECK_EQ(ask_path(&r[i], REQUEST_LIST, "", 0), 0); /* now it is a client */
+	}
 	CHECK(remote_open(&r[2], address, "ann", ann_key) < 0);
 	remote_close(&r[1]);
 	while (remote_open(&r[2], address, "ann", ann_key) < 0) /* until it has noticed */
 		;
 	remote_close(&r[0]);
 	remote_close(&r[2]);
+	server_end();
+}
+
+/* Connects from an address of this machine's own. */
+static int dial_from(const char *host)
+{
+	struct sockaddr_in from = { .sin_family = AF_INET }, to = from;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	unsigned port;
+
+	CHECK_EQ(sscanf(address, "127.0.0.1:%u", &port), 1);
+	to.sin_port = htons((uint16_t)port);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CHECK_EQ(inet_pton(AF_INET, host, &from.sin_addr), 1);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+	return fd;
+}
+
+TEST(strangers_take_neither_the_places_of_clients_nor_those_of_other_addresses)
+{
+	enum { STRANGERS = 40 };
+	struct remote r[2] = { { .channel.io = &channel_plain }, { .channel.io = &channel_plain } };
+	int fd[STRANGERS], more;
+
+	SERVER("--max-clients", "2", "--max-per-address", "3", "--handshake-time", "60000");
+	for (int i = 0; i < STRANGERS; i++)
+		fd[i] = dial_from("127.0.0.1");
+	for (int i = 0; i < 2; i++) {
+		r[i].channel.fd = dial_from("127.0.0.2");
+		CHECK_EQ(channel_connect(&r[i].channel, "ann", ann_key, 0), 0);
+		CHECK_EQ(ask_path(&r[i], REQUEST_LIST, "", 0), 0);
+	}
+	CHECK_EQ(recv(fd[STRANGERS - 1], &more, 1, 0), 0); /* it was one too many */
+	remote_close(&r[0]);
+	for (int i = 0; i < STRANGERS; i++)
+		close(fd[i]);
+	while (remote_open(&r[0], address, "ann", ann_key) < 0) /* until it has noticed */
+		;
+	remote_close(&r[0]);
+	remote_close(&r[1]);
+	server_end();
+}
+
+TEST(clients_that_prove_themselves_at_one_time_are_no_more_than_allowed)
+{
+	struct remote r[3] = { { .channel.io = &channel_plain }, { .channel.io = &channel_plain } };
+	int served = 0;
+
+	SERVER("--max-clients", "1");
+	for (int i = 0; i < 2; i++)
+		r[i].channel.fd = dial_from("127.0.0.1");
+	enter(&r[2]); /* the server knows of the others */
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(channel_connect(&r[i].channel, "ann", ann_key, 0), 0);
+	for (int i = 0; i < 3; i++)
+		served += ask_path(&r[i], REQUEST_LIST, "", 0) == 0;
+	CHECK_EQ(served, 1);
+	for (int i = 0; i < 3; i++)
+		remote_close(&r[i]);
 	server_end();
 }
 
@@ -428,6 +491,39 @@ TEST(clients_killed_in_the_midst_leave_nothing_behind)
 		;
 	CHECK(!exists("root/copy"));
 	remote_close(&r);
+	server_end();
+}
+
+/* A server that lives has its drafts locked. */
+TEST(what_a_killed_server_left_is_removed_by_the_next)
+{
+	static const char *const none[] = { NULL };
+	struct program killed;
+	struct remote r, other;
+
+	SERVER();
+	killed = server;
+	enter(&r);
+	CHECK_EQ(ask_path(&r, REQUEST_CREATE, "a", 0), 0);
+	CHECK_EQ(ask_path(&r, REQUEST_CREATE, "dir/b", 0), 0);
+	write_file("root/.sealed-mine", "x", 1);
+	server_again(none);
+	CHECK_EQ(left_behind("root") + left_behind("root/dir"), 3);
+	CHECK_EQ(ask_handle(&r, REQUEST_COMMIT, 0), 0);
+	CHECK_EQ(ask_path(&r, REQUEST_CREATE, "a", 0), 0);
+	CHECK(WIFSIGNALED(program_end(&killed, SIGKILL)));
+	remote_close(&r);
+	enter(&other);
+	CHECK_EQ(ask_path(&other, REQUEST_CREATE, "c", 0), 0); /* its own */
+	killed = server;
+	server_again(none);
+	CHECK_EQ(left_behind("root"), 2);
+	CHECK_EQ(left_behind("root/dir"), 0);
+	CHECK(exists("root/.sealed-mine"));
+	CHECK_EQ(unlink(at("root/.sealed-mine")), 0);
+	CHECK_EQ(ask_handle(&other, REQUEST_COMMIT, 0), 0);
+	remote_close(&other);
+	CHECK_EQ(program_end(&killed, SIGTERM), 0);
 	server_end();
 }
 

@@ -68,13 +68,12 @@ static void remove_site(void)
 	CHECK_EQ(system(command), 0);
 }
 
-void server_begin(const char *const flags[])
+void server_again(const char *const flags[])
 {
 	const char *words[32] = { "--listen", "127.0.0.1:0", "--root", NULL, "--keys" };
 	char root[96], keys[96];
 	int n = 6;
 
-	make_site();
 	snprintf(root, sizeof root, "%s/root", site);
 	snprintf(keys, sizeof keys, "%s/keys", site);
 	words[3] = root;
@@ -87,8 +86,13 @@ void server_begin(const char *const flags[])
 	CHECK_EQ(sscanf(program_line(&server), "weft-sealed-files: %63s", address), 1);
 }
 
-/* Names of the server's own. */
-static int left_behind(const char *name)
+void server_begin(const char *const flags[])
+{
+	make_site();
+	server_again(flags);
+}
+
+int left_behind(const char *name)
 {
 	const struct dirent *entry;
 	DIR *dir = opendir(at(name));

@@ -15,6 +15,12 @@ extern uint8_t ann_key[SEAL_KEY];
 void server_begin(const char *const flags[]);
 #define SERVER(...) server_begin((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 
+/* Starts another one for the same files, which `server` is then. */
+void server_again(const char *const flags[]);
+
+/* Files in a directory with names of the server's own. */
+int left_behind(const char *name);
+
 /* Ends it in good order: all that it opened it has closed, and it left no file behind. */
 void server_end(void);
 

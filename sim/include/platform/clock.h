@@ -14,6 +14,11 @@ static inline void wf_clock_init(void) {}
 
 uint64_t wf_ticks(void);
 
+static inline uint64_t wf_ticks_error(void)
+{
+	return 0;
+}
+
 static inline uint64_t wf_ns_to_ticks(uint64_t ns)
 {
 	return (uint64_t)((double)ns * SIM_GHZ);

@@ -16,6 +16,7 @@ struct comparison {
 	unsigned manners; /* bits: those to choose from */
 	enum seeded_bug bug;
 	int schedules;     /* how many are tried with each program */
+	uint64_t known;    /* every other is of this seed, which has failed; 0: there is none */
 	weft_color beside; /* of each run */
 	/* What is happening, or has failed. */
 	struct program p;

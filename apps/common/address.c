@@ -7,14 +7,11 @@
 
 #include <netinet/in.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include <weft/weft.h>
-
-#include "settings.h"
+#include <weft/time.h>
 
 enum { SHARD_BITS = 12, SHARDS = 1 << SHARD_BITS };
 
@@ -23,6 +20,8 @@ struct address {
 	uint64_t count;
 	struct address *next;
 };
+
+static uint64_t most; /* connections of one address */
 
 static struct {
 	pthread_mutex_t lock;
@@ -51,8 +50,9 @@ static uint64_t key_of(const struct sockaddr_storage *peer)
 /* Who has many addresses must not be able to choose ones that are all in one shard. */
 static uint64_t secret;
 
-void address_init(void)
+void address_init(uint64_t limit)
 {
+	most = limit;
 	if (getrandom(&secret, sizeof secret, GRND_NONBLOCK) != (ssize_t)sizeof secret)
 		secret = weft_now(); /* the machine has just been switched on */
 }
@@ -81,7 +81,7 @@ static bool add(struct address **at, uint64_t key)
 			return false;
 		(*at)->key = key;
 	}
-	if ((*at)->count >= settings.max_per_address)
+	if ((*at)->count >= most)
 		return false;
 	(*at)->count++;
 	return true;
@@ -93,7 +93,7 @@ bool address_add(const struct sockaddr_storage *peer)
 	unsigned shard = shard_of(key);
 	bool added;
 
-	if (settings.max_per_address == 0)
+	if (most == 0)
 		return true;
 	pthread_mutex_lock(&shards[shard].lock);
 	added = add(find(shard, key), key);
@@ -107,7 +107,7 @@ void address_remove(const struct sockaddr_storage *peer)
 	unsigned shard = shard_of(key);
 	struct address **at, *gone;
 
-	if (settings.max_per_address == 0)
+	if (most == 0)
 		return;
 	pthread_mutex_lock(&shards[shard].lock);
 	at = find(shard, key);
