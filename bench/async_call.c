@@ -130,9 +130,8 @@ static void derive(const struct bench_row *async, const struct bench_row *call, 
 
 	if (async == NULL)
 		return;
-	snprintf(text, sizeof text, "%s: %s", async->who, async->label);
-	bench_derive(text, bench_value(async, CYCLES_MEDIAN) - bench_value(call, CYCLES_MEDIAN),
-		     "cycles over the call", BENCH_LOWER, aim);
+	snprintf(text, sizeof text, "%s: %s, over the call", async->who, async->label);
+	bench_difference(text, async, call, CYCLES_MEDIAN, aim);
 }
 
 int bench_async_call(void)

@@ -140,11 +140,8 @@ int bench_async_yield(void)
 	cycles_add_paper("async { yield }", "AC, macros, lazy", 269);
 	cycles_add_paper("async { yield }", "AC, macros, eager", 247);
 	bench_run();
-	bench_derive(cases[ONE].label, bench_value(rows[ONE], CYCLES_MEDIAN), "cycles", BENCH_LOWER,
-		     "below 245, the paper's");
-	bench_derive("100 at a time / 1 at a time",
-		     bench_value(rows[HUNDRED], CYCLES_MEDIAN) /
-			     bench_value(rows[ONE], CYCLES_MEDIAN),
-		     "x", BENCH_LOWER, "");
+	bench_figure(cases[ONE].label, rows[ONE], CYCLES_MEDIAN, "below 245, the paper's");
+	bench_ratio("100 at a time / 1 at a time", rows[HUNDRED], rows[ONE], CYCLES_MEDIAN,
+		    BENCH_LOWER, "");
 	return bench_end();
 }

@@ -221,29 +221,31 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void summarise(struct bench_row *row, int m)
+/* The median of the values that are there, and their spread; both NAN if none is. */
+static void summarise(const double *values, int count, double *median, double *spread)
 {
 	double v[BENCH_REPEATS_MAX];
 	int n = 0;
 
-	for (int i = 0; i < row->runs; i++)
-		if (!isnan(row->values[m][i]))
-			v[n++] = row->values[m][i];
+	for (int i = 0; i < count; i++)
+		if (!isnan(values[i]))
+			v[n++] = values[i];
+	*median = *spread = NAN;
 	if (n == 0)
 		return;
 	qsort(v, (size_t)n, sizeof v[0], compare);
-	row->median[m] = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-	row->spread[m] = row->median[m] != 0 ? (v[n - 1] - v[0]) / fabs(row->median[m]) : 0;
+	*median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+	*spread = *median != 0 ? (v[n - 1] - v[0]) / fabs(*median) : 0;
 }
 
-/* Turns that the row sits out before it is measured in round `r`: each round
- * begins with another row, so that none is always first. */
+/* Forth in one round, back in the next: the contenders of a case stay neighbours, and none
+ * is always measured before another. */
 static void run_round(int r, int rows)
 {
 	for (int i = 0; i < rows; i++) {
 		struct bench_row *row = now.first;
 
-		for (int skip = (i + r) % rows; skip > 0; skip--)
+		for (int skip = r % 2 == 0 ? i : rows - 1 - i; skip > 0; skip--)
 			row = row->next;
 		if (row->fn != NULL && row->why[0] == '\0')
 			measure(row);
@@ -265,32 +267,96 @@ void bench_run(void)
 	for (struct bench_row *row = now.first; row != NULL; row = row->next)
 		if (!row->paper)
 			for (int m = 0; m < now.plan.metric_count; m++)
-				summarise(row, m);
+				summarise(row->values[m], row->runs, &row->median[m],
+					  &row->spread[m]);
 }
 
-double bench_value(const struct bench_row *row, int metric)
+/* Computed figures */
+
+/* Rows are measured once in each round until they fail, so values of one index are of one
+ * round. Returns how many there are. */
+static int pair(const struct bench_row *a, const struct bench_row *b, int metric, bool ratio,
+		double *values)
 {
-	return row != NULL ? row->median[metric] : NAN;
+	int runs = a == NULL || b == NULL ? 0 : a->runs < b->runs ? a->runs : b->runs;
+
+	for (int r = 0; r < runs; r++) {
+		double x = a->values[metric][r], y = b->values[metric][r];
+
+		values[r] = ratio ? x / y : x - y;
+	}
+	return runs;
 }
 
-void bench_set(struct bench_row *row, int metric, double value)
+static bool measured(const struct bench_row *row, int metric)
 {
-	if (row != NULL)
-		row->median[metric] = value;
+	return row != NULL && !isnan(row->median[metric]);
 }
 
-void bench_derive(const char *label, double value, const char *unit, enum bench_better better,
-		  const char *aim)
+int bench_pick(struct bench_row *const *rows, int count, int metric, enum bench_better which)
+{
+	double values[BENCH_REPEATS_MAX], ratio, spread;
+	int best = 0;
+
+	for (int i = 1; i < count; i++) {
+		summarise(values, pair(rows[i], rows[best], metric, true, values), &ratio, &spread);
+		if (which == BENCH_LOWER ? ratio < 1 : ratio > 1)
+			best = i;
+		else if (measured(rows[i], metric) && !measured(rows[best], metric))
+			best = i;
+	}
+	return best;
+}
+
+/* A line under the table; it is left out if nothing was measured for it. */
+static void derive(const char *label, const double *values, int count, const char *unit,
+		   enum bench_better better, const char *aim)
 {
 	struct bench_derived *d = zalloc(sizeof *d);
 
 	snprintf(d->label, sizeof d->label, "%s", label);
 	snprintf(d->aim, sizeof d->aim, "%s", aim);
-	d->value = value;
 	d->unit = unit;
 	d->better = better;
+	summarise(values, count, &d->value, &d->spread);
+	if (isnan(d->value) && !bench_options.cases) {
+		free(d);
+		return;
+	}
 	*now.derived_last = d;
 	now.derived_last = &d->next;
+}
+
+void bench_figure(const char *label, const struct bench_row *row, int metric, const char *aim)
+{
+	const struct bench_metric *m = &now.plan.metrics[metric];
+
+	derive(label, row != NULL ? row->values[metric] : NULL, row != NULL ? row->runs : 0,
+	       m->unit, m->better, aim);
+}
+
+void bench_difference(const char *label, const struct bench_row *row, const struct bench_row *than,
+		      int metric, const char *aim)
+{
+	const struct bench_metric *m = &now.plan.metrics[metric];
+	double values[BENCH_REPEATS_MAX];
+
+	derive(label, values, pair(row, than, metric, false, values), m->unit, m->better, aim);
+}
+
+void bench_ratio(const char *label, const struct bench_row *row, const struct bench_row *to,
+		 int metric, enum bench_better better, const char *aim)
+{
+	double values[BENCH_REPEATS_MAX];
+
+	derive(label, values, pair(row, to, metric, true, values), "x", better, aim);
+}
+
+void bench_relate(struct bench_row *row, int column, const struct bench_row *to, int metric)
+{
+	if (row != NULL)
+		summarise(row->values[column], pair(row, to, metric, true, row->values[column]),
+			  &row->median[column], &row->spread[column]);
 }
 
 int bench_end(void)

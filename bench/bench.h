@@ -4,8 +4,10 @@
  * them. Every measurement is a forked child that sends its numbers through a
  * pipe: no contender sees the heap, the threads or the warm state of another,
  * and one that hangs is killed and said to have failed. Contenders are
- * interleaved (one measurement of each, then again), so that a noisy minute
- * hits all of them.
+ * interleaved (one measurement of each, then again, backwards), so that a noisy
+ * minute hits all of them. Ratios are those of neighbours: machines change their
+ * speed within seconds, and the median of one contender may come from a good
+ * second where that of the other comes from a bad one.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -69,13 +71,23 @@ struct bench_paper {
 void bench_add_papers(const struct bench_paper *figures);
 /* Measures all rows. */
 void bench_run(void);
-/* The median, or NAN if it was not measured. */
-double bench_value(const struct bench_row *row, int metric);
-/* Gives a row a figure that is computed from those of others. NULL: there is no such row. */
-void bench_set(struct bench_row *row, int metric, double value);
-/* A figure computed from others, with what it should be. */
-void bench_derive(const char *label, double value, const char *unit, enum bench_better better,
-		  const char *aim);
+
+/* Lines under the table, each with what it should be. A row may be NULL, or have failed: what
+ * was not measured is left out. */
+
+/* What a row has in a column. */
+void bench_figure(const char *label, const struct bench_row *row, int metric, const char *aim);
+/* How much more, and how many times as much, a row has than another: the median of what they
+ * differ by in each round, where they were measured one soon after the other. */
+void bench_difference(const char *label, const struct bench_row *row, const struct bench_row *than,
+		      int metric, const char *aim);
+void bench_ratio(const char *label, const struct bench_row *row, const struct bench_row *to,
+		 int metric, enum bench_better better, const char *aim);
+/* The same ratio, as a column of the row. */
+void bench_relate(struct bench_row *row, int column, const struct bench_row *to, int metric);
+/* Which of some rows is the lowest or the highest, by such ratios; 0 if none was measured. */
+int bench_pick(struct bench_row *const *rows, int count, int metric, enum bench_better which);
+
 /* Prints what was measured. Returns how many rows failed. */
 int bench_end(void);
 
@@ -189,7 +201,7 @@ struct bench_derived {
 	char aim[64];
 	const char *unit;
 	enum bench_better better;
-	double value;
+	double value, spread;
 };
 
 void bench_print_machine(void);

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,9 +32,6 @@ struct array {
 };
 
 static struct array *arrays[MELY_WORKERS_MAX][ARRAYS];
-
-/* B events: all, and those that ran away from their array. */
-static _Atomic uint64_t b_run, b_away;
 
 static int compare(const void *a, const void *b)
 {
@@ -67,9 +63,7 @@ static void b_event(void *arg)
 	struct half *h = arg;
 
 	qsort(h->numbers, HALF, sizeof h->numbers[0], compare);
-	atomic_fetch_add_explicit(&b_run, 1, memory_order_relaxed);
-	if (weft_worker_current() != h->array->worker)
-		atomic_fetch_add_explicit(&b_away, 1, memory_order_relaxed);
+	mely_data_of(h->array->worker);
 	mely_post(&h->c);
 	mely_event_done(HALF * 60);
 }
@@ -126,24 +120,11 @@ static const struct mely_test test = {
 	.round = round_post, .start_every = 2, .events = ARRAYS * 5, .prepare = prepare
 };
 
-static int measure(const void *setting, double *values)
-{
-	struct mely_result result;
-	int err = mely_run(&test, setting, &result);
-
-	if (err < 0)
-		return err;
-	values[0] = result.kevents_per_s;
-	values[1] = 100.0 * (double)atomic_load(&b_away) / (double)atomic_load(&b_run);
-	values[2] = result.steals_per_round;
-	return 0;
-}
-
 static const struct bench_paper paper[] = {
-	{ "8 cores, stealing off", "Libasync-smp", { 1156, NAN, NAN } },
-	{ "8 cores, stealing", "Libasync-smp", { 1497, NAN, NAN } },
-	{ "8 cores, stealing base", "Mely", { 1426, NAN, NAN } },
-	{ "8 cores, stealing locality", "Mely", { 1869, NAN, NAN } },
+	{ "8 cores, stealing off", "Libasync-smp", { 1156, NAN, NAN, NAN, NAN } },
+	{ "8 cores, stealing", "Libasync-smp", { 1497, NAN, NAN, NAN, NAN } },
+	{ "8 cores, stealing base", "Mely", { 1426, NAN, NAN, NAN, NAN } },
+	{ "8 cores, stealing locality", "Mely", { 1869, NAN, NAN, NAN, NAN } },
 	{ 0 },
 };
 
@@ -151,14 +132,12 @@ static const struct bench_plan plan = {
 	.name = "cache-efficient",
 	.work = "rounds of 100 arrays on one worker of each pair: fill, sort two halves in two\n"
 		"colors, merge (5 events); 'B away' sorted on another core than the filling",
-	.metrics = { { "throughput", "KEvents/s", BENCH_HIGHER },
-		     { "B away", "%", BENCH_LOWER },
-		     { "steals", "per round", BENCH_LOWER } },
-	.metric_count = 3,
+	.metrics = MELY_METRICS,
+	.metric_count = MELY_AWAY + 1,
 	.repeats = 3,
 };
 
 int bench_cache_efficient(void)
 {
-	return mely_bench(&plan, measure, paper, "");
+	return mely_bench(&plan, &test, paper, "");
 }

@@ -87,11 +87,9 @@ int bench_channel(void)
 		thread_case_derive(&ping_pongs[i], pings[i], 0, BENCH_LOWER, "above 1");
 	for (int i = 0; i < BENCH_COUNT(streams); i++)
 		thread_case_derive(&streams[i], flows[i], 0, BENCH_LOWER, "above 1");
-	bench_derive("between cores: weft / spinning kernel threads",
-		     bench_value(pings[BETWEEN][0], 0) / bench_value(limit[0], 0), "x", BENCH_LOWER,
-		     "");
-	bench_derive("between cores: weft / OpenMPI",
-		     bench_value(pings[BETWEEN][0], 0) / bench_value(limit[1], 0), "x", BENCH_LOWER,
-		     "");
+	bench_ratio("between cores: weft / spinning kernel threads", pings[BETWEEN][0], limit[0], 0,
+		    BENCH_LOWER, "");
+	bench_ratio("between cores: weft / OpenMPI", pings[BETWEEN][0], limit[1], 0, BENCH_LOWER,
+		    "");
 	return bench_end();
 }

@@ -391,17 +391,28 @@ int client_go(struct client_result *result)
 	return 0;
 }
 
-int client_run(const struct server *server, const struct client_load *load,
-	       struct client_result *result)
+int client_measure(const struct peer *peer, struct echo_server settings,
+		   const struct client_load *load, struct client_result *result)
 {
-	int err = begin_echo(server->port, load);
-	double cpu = bench_cpu_ns(server->pid);
+	bool apart = settings.loops == 1 && bench_cpus() > 1;
+	struct server server;
+	double cpu;
+	int err = server_start(&server, settings, peer != NULL ? peer->echo : server_weft,
+			       apart ? 0 : -1);
 
+	if (err < 0)
+		return err;
+	if (apart)
+		bench_pin(1);
+	err = begin_echo(server.port, load);
+	cpu = bench_cpu_ns(server.pid);
 	if (err == 0)
 		err = client_go(result);
-	if (err == 0)
-		result->cpu_us = (bench_cpu_ns(server->pid) - cpu) / (double)t.answers / 1e3;
-	return err;
+	if (err == 0) {
+		result->cpu_us = (bench_cpu_ns(server.pid) - cpu) / (double)t.answers / 1e3;
+		result->resident = bench_resident(server.pid);
+	}
+	return server_stop(&server, err);
 }
 
 int client_connect_idle(const struct server *server, int connections)

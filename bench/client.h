@@ -37,7 +37,8 @@ struct client_result {
 	double requests_per_s;
 	double p50_us, p99_us;
 	double slow_p99_us; /* from the second half to its echo; NAN: there was none */
-	double cpu_us;      /* of the server, a request; by client_run only */
+	double cpu_us;      /* of the server, a request; not by client_go */
+	double resident;    /* bytes of the server in the end; as cpu_us, for echo servers */
 	double bytes_per_s; /* of bodies */
 	double failed;      /* part of the requests that had no good answer */
 };
@@ -51,9 +52,10 @@ int client_connect(int port);
 int client_begin(const struct client_load *load);
 int client_go(struct client_result *result);
 
-/* Loads an echo server for a while, from the calling thread. Returns 0 or -Exxx. */
-int client_run(const struct server *server, const struct client_load *load,
-	       struct client_result *result);
+/* Starts an echo server, of a peer or of weft (NULL), loads it for a while from the calling
+ * thread, and ends it. With one loop, server and client have a CPU each. Returns 0 or -Exxx. */
+int client_measure(const struct peer *peer, struct echo_server settings,
+		   const struct client_load *load, struct client_result *result);
 
 /* Opens connections, and has one message echoed on each. Returns 0 or -Exxx. */
 int client_connect_idle(const struct server *server, int connections);

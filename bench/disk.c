@@ -5,7 +5,6 @@
  * cost what the system call costs.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,20 +145,19 @@ static void add_group(int g)
 
 static void derive(int g)
 {
-	bool cached = works[g][PEER].cached;
-	double uring = bench_value(rows[g][URING], cached),
-	       peer = bench_value(rows[g][PEER], cached);
-	double epoll = bench_value(rows[g][EPOLL], cached);
+	const struct bench_row *peer = rows[g][PEER], *weft;
 	char label[48], text[96];
 
 	group_label(g, label, sizeof label);
-	if (cached) {
+	if (works[g][PEER].cached) {
 		/* By CPU time: nothing waits there. */
+		weft = rows[g][bench_pick(rows[g], PEER, 1, BENCH_HIGHER)];
 		snprintf(text, sizeof text, "%s: times as fast as pread, the worse weft", label);
-		bench_derive(text, peer / fmax(uring, epoll), "x", BENCH_HIGHER, "at least 0.95");
+		bench_ratio(text, peer, weft, 1, BENCH_HIGHER, "at least 0.95");
 	} else {
+		weft = rows[g][bench_pick(rows[g], PEER, 0, BENCH_HIGHER)];
 		snprintf(text, sizeof text, "%s: the better weft / io_uring", label);
-		bench_derive(text, fmax(uring, epoll) / peer, "x", BENCH_HIGHER, "at least 0.95");
+		bench_ratio(text, weft, peer, 0, BENCH_HIGHER, "at least 0.95");
 	}
 }
 

@@ -5,7 +5,6 @@
  * server has one CPU and the client another. Two loops: all share all CPUs, and
  * the peers run a loop in each of two threads, sharing the port.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "client.h"
@@ -28,6 +27,7 @@ static const struct contender contenders[] = {
 };
 #define CONTENDERS BENCH_COUNT(contenders)
 #define WEFT_CONTENDERS 4
+#define VARIANTS 2 /* of weft on a backend */
 
 struct echo_case {
 	const struct contender *contender;
@@ -40,20 +40,11 @@ static int measure(const void *arg, double *values)
 	const struct contender *who = c->contender;
 	struct echo_server settings = { .loops = c->loops, .io = who->io, .watches = who->watches };
 	struct client_load load = { .connections = c->connections,
-				    .warm_s = 0.1,
-				    .seconds = bench_seconds(0.4) };
-	bool apart = c->loops == 1 && bench_cpus() > 1;
+				    .warm_s = 0.05,
+				    .seconds = bench_seconds(0.12) };
 	struct client_result r;
-	struct server server;
-	int err;
+	int err = client_measure(who->peer, settings, &load, &r);
 
-	err = server_start(&server, settings, who->peer != NULL ? who->peer->echo : server_weft,
-			   apart ? 0 : -1);
-	if (err < 0)
-		return err;
-	if (apart)
-		bench_pin(1);
-	err = server_stop(&server, client_run(&server, &load, &r));
 	if (err < 0)
 		return err;
 	values[0] = r.cpu_us;
@@ -72,33 +63,22 @@ static const struct bench_plan plan = {
 		     { "latency p50", "us", BENCH_LOWER },
 		     { "latency p99", "us", BENCH_LOWER } },
 	.metric_count = 4,
-	.repeats = 3,
+	.repeats = 9,
 };
 
-/* The least CPU time of a request among the variants of weft. */
-static int best_weft(struct bench_row *const *rows)
-{
-	int best = 0;
-
-	for (int i = 1; i < WEFT_CONTENDERS; i++) {
-		double v = bench_value(rows[i], 0), b = bench_value(rows[best], 0);
-
-		if (isnan(b) || v < b)
-			best = i;
-	}
-	return best;
-}
-
+/* On each backend, the variant of weft that needs less CPU time; against each peer. */
 static void derive(const char *group, struct bench_row *const *rows)
 {
-	int best = best_weft(rows);
 	char label[96];
 
-	for (int i = WEFT_CONTENDERS; i < CONTENDERS; i++) {
-		snprintf(label, sizeof label, "%s: CPU of %s / weft %s", group,
-			 contenders[i].peer->name, contenders[best].variant);
-		bench_derive(label, bench_value(rows[i], 0) / bench_value(rows[best], 0), "x",
-			     BENCH_HIGHER, "above 1");
+	for (int w = 0; w < WEFT_CONTENDERS; w += VARIANTS) {
+		int best = w + bench_pick(rows + w, VARIANTS, 0, BENCH_LOWER);
+
+		for (int i = WEFT_CONTENDERS; i < CONTENDERS; i++) {
+			snprintf(label, sizeof label, "%s: CPU of %s / weft %s", group,
+				 contenders[i].peer->name, contenders[best].variant);
+			bench_ratio(label, rows[i], rows[best], 0, BENCH_HIGHER, "above 1");
+		}
 	}
 }
 

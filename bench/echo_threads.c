@@ -4,7 +4,6 @@
  * threads wait most of the time. The others have a message under way at all times, so
  * that the server is never idle, and latency is mostly the queue of the others.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "client.h"
@@ -39,27 +38,18 @@ static int measure(const void *arg, double *values)
 				    .slow = c->connections / 2,
 				    .warm_s = 1.2,
 				    .seconds = bench_seconds(2) };
-	bool apart = c->loops == 1 && bench_cpus() > 1;
 	struct client_result r;
-	struct server server;
-	int err;
+	int err = client_measure(who->peer, settings, &load, &r);
 
-	err = server_start(&server, settings, who->peer != NULL ? who->peer->echo : server_weft,
-			   apart ? 0 : -1);
 	if (err < 0)
 		return err;
-	if (apart)
-		bench_pin(1);
-	err = client_run(&server, &load, &r);
-	if (err == 0) {
-		values[0] = r.cpu_us;
-		values[1] = r.requests_per_s / 1e3;
-		values[2] = r.p50_us / 1e3;
-		values[3] = r.p99_us / 1e3;
-		values[4] = r.slow_p99_us / 1e3;
-		values[5] = bench_resident(server.pid) / c->connections / 1e3;
-	}
-	return server_stop(&server, err);
+	values[0] = r.cpu_us;
+	values[1] = r.requests_per_s / 1e3;
+	values[2] = r.p50_us / 1e3;
+	values[3] = r.p99_us / 1e3;
+	values[4] = r.slow_p99_us / 1e3;
+	values[5] = r.resident / c->connections / 1e3;
+	return 0;
 }
 
 static const struct bench_plan plan = {
@@ -85,20 +75,17 @@ static void group_label(int loops, int connections, char *label, size_t size)
 /* Of the two backends, the one with the higher throughput; against each peer. */
 static void derive(int loops, int connections, struct bench_row *const *rows)
 {
-	double epoll = bench_value(rows[1], 1);
-	int best = isnan(bench_value(rows[0], 1)) || epoll > bench_value(rows[0], 1);
+	int best = bench_pick(rows, WEFT_CONTENDERS, 1, BENCH_HIGHER);
 	char group[40], text[96];
 
 	group_label(loops, connections, group, sizeof group);
 	for (int i = WEFT_CONTENDERS; i < CONTENDERS; i++) {
 		snprintf(text, sizeof text, "%s: throughput of weft %s / %s", group,
 			 contenders[best].io, contenders[i].peer->name);
-		bench_derive(text, bench_value(rows[best], 1) / bench_value(rows[i], 1), "x",
-			     BENCH_HIGHER, "above 1");
+		bench_ratio(text, rows[best], rows[i], 1, BENCH_HIGHER, "above 1");
 		snprintf(text, sizeof text, "%s: p99 of %s / weft %s", group,
 			 contenders[i].peer->name, contenders[best].io);
-		bench_derive(text, bench_value(rows[i], 3) / bench_value(rows[best], 3), "x",
-			     BENCH_HIGHER, "above 1");
+		bench_ratio(text, rows[i], rows[best], 3, BENCH_HIGHER, "above 1");
 	}
 }
 

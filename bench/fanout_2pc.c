@@ -8,7 +8,6 @@
  * them sleep when they are asked, as in the paper's figure 10 (b).
  */
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,14 +276,11 @@ int bench_fanout_2pc(void)
 			rows[n][w] = bench_add(label, ways[w].who, measure, &fanouts[n][w]);
 		}
 	bench_run();
-	bench_derive("16 participants: seq / async",
-		     bench_value(last[SEQ], 0) / bench_value(last[ASYNC], 0), "x", BENCH_HIGHER,
-		     "above 1");
-	bench_derive("16 participants: async / event",
-		     bench_value(last[ASYNC], 0) / bench_value(last[EVENT], 0), "x", BENCH_LOWER,
-		     "paper: about 1");
-	bench_derive("16 participants: async / batch",
-		     bench_value(last[ASYNC], 0) / bench_value(last[BATCH], 0), "x", BENCH_LOWER,
-		     "paper: about 1");
+	bench_ratio("16 participants: seq / async", last[SEQ], last[ASYNC], 0, BENCH_HIGHER,
+		    "above 1");
+	bench_ratio("16 participants: async / event", last[ASYNC], last[EVENT], 0, BENCH_LOWER,
+		    "paper: about 1");
+	bench_ratio("16 participants: async / batch", last[ASYNC], last[BATCH], 0, BENCH_LOWER,
+		    "paper: about 1");
 	return bench_end();
 }

@@ -140,15 +140,10 @@ int bench_finish(void)
 	cycles_add_paper(cases[YIELD].label, "AC, macros, lazy", 269);
 	cycles_add_paper(cases[YIELD].label, "AC, macros, eager", 247);
 	bench_run();
-	bench_derive(cases[YIELD].label, bench_value(rows[YIELD], CYCLES_MEDIAN), "cycles",
-		     BENCH_LOWER, "at most 130");
-	if (blocks[BLOCK_FINISH_YIELD] != NULL)
-		bench_derive(async_blocks[BLOCK_FINISH_YIELD].label,
-			     bench_value(blocks[BLOCK_FINISH_YIELD], CYCLES_MEDIAN), "cycles",
-			     BENCH_LOWER, "at most 130");
-	bench_derive("async that yields: times as fast as a thread that does",
-		     bench_value(rows[THREAD_YIELD], CYCLES_MEDIAN) /
-			     bench_value(rows[YIELD], CYCLES_MEDIAN),
-		     "x", BENCH_HIGHER, "above 1");
+	bench_figure(cases[YIELD].label, rows[YIELD], CYCLES_MEDIAN, "at most 130");
+	bench_figure(async_blocks[BLOCK_FINISH_YIELD].label, blocks[BLOCK_FINISH_YIELD],
+		     CYCLES_MEDIAN, "at most 130");
+	bench_ratio("async that yields: times as fast as a thread that does", rows[THREAD_YIELD],
+		    rows[YIELD], CYCLES_MEDIAN, BENCH_HIGHER, "above 1");
 	return bench_end();
 }

@@ -38,38 +38,14 @@ static void program_path(const char *style, char *path, size_t size)
 	snprintf(path, size, "%s/../examples/four-styles/keys_%s", dirname(self), style);
 }
 
-struct start {
-	const struct style_case *what;
-	int out;
-};
-
-static void become_server(const void *arg)
-{
-	const struct start *start = arg;
-	char path[600];
-
-	program_path(start->what->style, path, sizeof path);
-	setenv("WEFT_IO", start->what->io, 1);
-	dup2(start->out, STDOUT_FILENO);
-	execl(path, path, "127.0.0.1:0", NULL);
-}
-
 static int start_server(const struct style_case *c, struct server *server)
 {
-	int ends[2], told;
-	struct start start = { .what = c };
-	FILE *out;
+	char path[600];
+	const char *arguments[] = { path, "127.0.0.1:0", NULL };
+	struct server_program program = { arguments, "port %d", c->io, 0 };
 
-	if (pipe(ends) < 0)
-		return -errno;
-	start.out = ends[1];
-	server->pid = bench_spawn(become_server, &start);
-	close(ends[1]);
-	out = fdopen(ends[0], "r");
-	told = out != NULL ? fscanf(out, "port %d", &server->port) : 0;
-	if (out != NULL)
-		fclose(out);
-	return told == 1 ? 0 : bench_fail("the server did not start");
+	program_path(c->style, path, sizeof path);
+	return server_start_program(server, &program);
 }
 
 static int expect(int fd, const char *text)

@@ -160,25 +160,14 @@ static int measure(const void *arg, double *values)
 static void derive(const struct load *load, struct bench_row *const *rows, int metric,
 		   const char *what)
 {
-	double ours = rows[0] != NULL ? bench_value(rows[0], metric) : NAN, best = NAN;
 	enum bench_better better = metric == 2 ? BENCH_LOWER : BENCH_HIGHER;
+	int best = 1 + bench_pick(rows + 1, SITE_SERVERS - 1, metric, better);
 	char label[96];
-	int who = 0;
 
-	for (int c = 1; c < SITE_SERVERS; c++) {
-		double theirs = rows[c] != NULL ? bench_value(rows[c], metric) : NAN;
-
-		if (isnan(theirs) || (better == BENCH_HIGHER ? theirs <= best : theirs >= best))
-			continue;
-		best = theirs;
-		who = c;
-	}
-	if (isnan(ours) || isnan(best))
-		return;
 	snprintf(label, sizeof label, "%s, %s / best peer (%s)", load->label, what,
-		 site_servers[who].name);
-	bench_derive(label, ours / best, "times", better,
-		     better == BENCH_HIGHER ? "above 1" : "below 1");
+		 site_servers[best].name);
+	bench_ratio(label, rows[0], rows[best], metric, better,
+		    better == BENCH_HIGHER ? "above 1" : "below 1");
 }
 
 int bench_httpd(void)

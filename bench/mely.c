@@ -18,10 +18,12 @@ static struct {
 	weft_worker_stats stats[MELY_WORKERS_MAX];
 	int stats_count;
 	_Atomic int error;
+	/* Counted by each worker, on a line of its own: work that came from rounds started
+	 * elsewhere, and events B, all and those that had to fetch their data. */
 	struct {
-		/* Work that a round started elsewhere; a line for each worker. */
-		_Atomic uint64_t cycles __attribute__((aligned(64)));
-	} away[MELY_WORKERS_MAX];
+		uint64_t stolen_cycles __attribute__((aligned(64)));
+		uint64_t b, b_away;
+	} by[MELY_WORKERS_MAX];
 } t;
 
 static void fail(int error)
@@ -46,15 +48,20 @@ static bool starts_on(int worker)
 	return every > 0 ? worker % every == 0 : worker == 0;
 }
 
+void mely_data_of(int worker)
+{
+	int here = weft_worker_current();
+
+	t.by[here].b++;
+	t.by[here].b_away += here != worker;
+}
+
 void mely_event_done(uint64_t cycles)
 {
 	int worker = weft_worker_current();
 
-	if (!starts_on(worker) && worker < MELY_WORKERS_MAX) {
-		uint64_t sum = atomic_load_explicit(&t.away[worker].cycles, memory_order_relaxed);
-
-		atomic_store_explicit(&t.away[worker].cycles, sum + cycles, memory_order_relaxed);
-	}
+	if (!starts_on(worker))
+		t.by[worker].stolen_cycles += cycles;
 	if (atomic_fetch_sub_explicit(&t.left, 1, memory_order_acq_rel) == 1)
 		mely_post(&t.next);
 }
@@ -103,15 +110,38 @@ static int app(void *arg)
 	return result < 0 ? result : weft_event_post(&t.next);
 }
 
-int mely_run(const struct mely_test *test, const struct mely_setting *setting,
-	     struct mely_result *result)
+/* A setting under test, the argument of measurements. */
+struct setting {
+	const struct mely_test *test;
+	const char *steal;
+	int workers;
+};
+
+static void tell(double *values)
 {
-	weft_options opt = { .workers = setting->workers, .steal = setting->steal, .stall_ms = -1 };
-	uint64_t steals = 0, away = 0;
-	double events;
+	double events = (double)t.rounds * t.starts * t.test->events;
+	uint64_t steals = 0, stolen = 0, b = 0, b_away = 0;
+
+	for (int w = 0; w < t.stats_count && w < MELY_WORKERS_MAX; w++) {
+		steals += t.stats[w].steals;
+		stolen += t.by[w].stolen_cycles;
+		b += t.by[w].b;
+		b_away += t.by[w].b_away;
+	}
+	values[MELY_RATE] = events / ((double)(t.end - t.begin) / 1e9) / 1e3;
+	values[MELY_STOLEN] = steals > 0 ? (double)stolen / (double)steals : NAN;
+	values[MELY_STEALS] = (double)steals / (double)t.rounds;
+	values[MELY_COST] = (double)t.all.steal_cost_ns * bench_ghz();
+	values[MELY_AWAY] = b > 0 ? 100 * (double)b_away / (double)b : NAN;
+}
+
+static int measure(const void *arg, double *values)
+{
+	const struct setting *s = arg;
+	weft_options opt = { .workers = s->workers, .steal = s->steal, .stall_ms = -1 };
 	int err;
 
-	t.test = test;
+	t.test = s->test;
 	t.limit = (uint64_t)(bench_seconds(0.8) * 1e9);
 	err = weft_run(app, NULL, &opt);
 	if (err < 0)
@@ -120,45 +150,35 @@ int mely_run(const struct mely_test *test, const struct mely_setting *setting,
 		return atomic_load(&t.error);
 	if (t.end == 0)
 		return bench_fail("the rounds stopped after %llu", (unsigned long long)t.rounds);
-	for (int w = 0; w < t.stats_count && w < MELY_WORKERS_MAX; w++) {
-		steals += t.stats[w].steals;
-		away += atomic_load(&t.away[w].cycles);
-	}
-	events = (double)t.rounds * t.starts * test->events;
-	result->kevents_per_s = events / ((double)(t.end - t.begin) / 1e9) / 1e3;
-	result->steals_per_round = (double)steals / (double)t.rounds;
-	result->stolen_cycles = steals > 0 ? (double)away / (double)steals : NAN;
-	result->steal_cost_cycles = (double)t.all.steal_cost_ns * bench_ghz();
+	tell(values);
 	return 0;
 }
 
-int mely_bench(const struct bench_plan *plan, bench_measure *measure,
+int mely_bench(const struct bench_plan *plan, const struct mely_test *test,
 	       const struct bench_paper *paper, const char *aim)
 {
-	static struct mely_setting settings[] = {
-		{ "off", 0 },  { "base", 0 },    { "locality", 0 },
-		{ "time", 0 }, { "penalty", 0 }, { "all", 0 },
-	};
-	struct bench_row *rows[BENCH_COUNT(settings)];
+	static const char *const steals[] = { "off", "base", "locality", "time", "penalty", "all" };
+	static struct setting settings[BENCH_COUNT(steals)];
+	struct bench_row *rows[BENCH_COUNT(steals)];
 	int cpus = bench_cpus();
 	char label[64];
 
 	bench_begin(plan);
-	for (int i = 0; i < BENCH_COUNT(settings); i++) {
-		settings[i].workers = cpus;
-		snprintf(label, sizeof label, "%d cores, stealing %s", cpus, settings[i].steal);
+	for (int i = 0; i < BENCH_COUNT(steals); i++) {
+		settings[i] = (struct setting){ test, steals[i], cpus };
+		snprintf(label, sizeof label, "%d cores, stealing %s", cpus, steals[i]);
 		rows[i] = bench_add(label, "weft", measure, &settings[i]);
 	}
 	bench_add_papers(paper);
 	bench_run();
-	for (int i = 1; i < BENCH_COUNT(settings); i++) {
+	for (int i = 1; i < BENCH_COUNT(steals); i++) {
 		char wanted[64];
 
-		snprintf(label, sizeof label, "speed-up of %s over off", settings[i].steal);
+		snprintf(label, sizeof label, "speed-up of %s over off", steals[i]);
 		snprintf(wanted, sizeof wanted, "ideal %d%s%s", cpus, aim[0] != '\0' ? ", " : "",
 			 aim);
-		bench_derive(label, bench_value(rows[i], 0) / bench_value(rows[0], 0), "x",
-			     BENCH_HIGHER, i == BENCH_COUNT(settings) - 1 ? wanted : "");
+		bench_ratio(label, rows[i], rows[0], 0, BENCH_HIGHER,
+			    i == BENCH_COUNT(steals) - 1 ? wanted : "");
 	}
 	return bench_end();
 }

@@ -27,32 +27,29 @@ struct mely_test {
 	int (*prepare)(int workers);
 };
 
-struct mely_result {
-	double kevents_per_s;
-	double steals_per_round;
-	double stolen_cycles; /* work in an average steal; NAN if none */
-	double steal_cost_cycles;
-};
-
-/* A setting under test, the argument of measurements. */
-struct mely_setting {
-	const char *steal;
-	int workers;
-};
-
-/* Runs rounds for a while. Returns 0 or -Exxx. */
-int mely_run(const struct mely_test *test, const struct mely_setting *setting,
-	     struct mely_result *result);
+/* The columns; the last is for tests that have events B. */
+enum { MELY_RATE, MELY_STOLEN, MELY_STEALS, MELY_COST, MELY_AWAY };
+#define MELY_METRICS \
+	{ \
+		[MELY_RATE] = { "throughput", "KEvents/s", BENCH_HIGHER }, \
+		[MELY_STOLEN] = { "stolen time", "cycles/steal", BENCH_HIGHER }, \
+		[MELY_STEALS] = { "steals", "per round", BENCH_LOWER }, \
+		[MELY_COST] = { "steal cost", "cycles", BENCH_LOWER }, \
+		[MELY_AWAY] = { "B away", "%", BENCH_LOWER }, \
+	}
 
 /* Each event calls this last: it had about `cycles` of work. */
 void mely_event_done(uint64_t cycles);
+
+/* An event B calls this too: the data that it uses was written on that worker. */
+void mely_data_of(int worker);
 
 /* Posts, or ends the run with the error. */
 void mely_post(weft_event *ev);
 
 /* Adds a row for each setting, runs all, and derives the speed-up over no
  * stealing. `paper` has the figures of the paper. */
-int mely_bench(const struct bench_plan *plan, bench_measure *measure,
+int mely_bench(const struct bench_plan *plan, const struct mely_test *test,
 	       const struct bench_paper *paper, const char *aim);
 
 #endif

@@ -37,10 +37,8 @@ int bench_mutex(void)
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_add(&cases[i], offsetof(struct thread_peer, mutex), rows[i]);
 	bench_run();
-	bench_derive("a pair in one color", bench_value(rows[ONE_COLOR][0], 0), "ns", BENCH_LOWER,
-		     "below 5");
-	bench_derive("a pair across colors", bench_value(rows[SHARED][0], 0), "ns", BENCH_LOWER,
-		     "below 19");
+	bench_figure("a pair in one color", rows[ONE_COLOR][0], 0, "below 5");
+	bench_figure("a pair across colors", rows[SHARED][0], 0, "below 19");
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_derive(&cases[i], rows[i], 0, BENCH_LOWER, "above 1");
 	return bench_end();

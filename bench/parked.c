@@ -46,11 +46,6 @@ int bench_parked(void)
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_add(&cases[i], offsetof(struct thread_peer, parked), rows[i]);
 	bench_run();
-	bench_derive("1,000,000 threads started", bench_value(rows[0][0], 0) * MILLION / 1e9, "s",
-		     BENCH_LOWER, "");
-	bench_derive("1,000,000 threads woken and joined",
-		     bench_value(rows[0][0], 1) * MILLION / 1e9, "s", BENCH_LOWER, "");
-	bench_derive("memory of a parked thread", bench_value(rows[0][0], 2), "bytes", BENCH_LOWER,
-		     "at most 4700");
+	bench_figure("memory of a parked thread", rows[0][0], 2, "at most 4700");
 	return bench_end();
 }

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "mely.h"
@@ -28,9 +27,6 @@ struct chain {
 
 static struct chain *chains[CHAINS];
 
-/* B events: all, and those that ran away from their array. */
-static _Atomic uint64_t b_run, b_away;
-
 static void b_event(void *arg)
 {
 	struct chain *c = arg;
@@ -38,12 +34,9 @@ static void b_event(void *arg)
 
 	for (int i = 0; i < PIECE; i++)
 		c->sum += piece[i] ^ (uint64_t)i;
-	if (++c->piece == PIECES)
-		atomic_fetch_add_explicit(&b_run, PIECES, memory_order_relaxed);
-	else
+	mely_data_of(c->worker);
+	if (++c->piece < PIECES)
 		mely_post(&c->b);
-	if (weft_worker_current() != c->worker)
-		atomic_fetch_add_explicit(&b_away, 1, memory_order_relaxed);
 	mely_event_done(PIECE);
 }
 
@@ -85,24 +78,11 @@ static const struct mely_test test = { .round = round_post,
 				       .events = CHAINS * (1 + PIECES),
 				       .prepare = prepare };
 
-static int measure(const void *setting, double *values)
-{
-	struct mely_result result;
-	int err = mely_run(&test, setting, &result);
-
-	if (err < 0)
-		return err;
-	values[0] = result.kevents_per_s;
-	values[1] = 100.0 * (double)atomic_load(&b_away) / (double)atomic_load(&b_run);
-	values[2] = result.steals_per_round;
-	return 0;
-}
-
 static const struct bench_paper paper[] = {
-	{ "8 cores, stealing off", "Libasync-smp", { 1103, NAN, NAN } },
-	{ "8 cores, stealing", "Libasync-smp", { 190, NAN, NAN } },
-	{ "8 cores, stealing base", "Mely", { 1386, NAN, NAN } },
-	{ "8 cores, stealing penalty", "Mely", { 2122, NAN, NAN } },
+	{ "8 cores, stealing off", "Libasync-smp", { 1103, NAN, NAN, NAN, NAN } },
+	{ "8 cores, stealing", "Libasync-smp", { 190, NAN, NAN, NAN, NAN } },
+	{ "8 cores, stealing base", "Mely", { 1386, NAN, NAN, NAN, NAN } },
+	{ "8 cores, stealing penalty", "Mely", { 2122, NAN, NAN, NAN, NAN } },
 	{ 0 },
 };
 
@@ -110,14 +90,12 @@ static const struct bench_plan plan = {
 	.name = "penalty",
 	.work = "rounds of 96 events A on the first worker, each of which writes 32 KB and\n"
 		"starts 16 events B that read it; 'B away' ran on another core than their A",
-	.metrics = { { "throughput", "KEvents/s", BENCH_HIGHER },
-		     { "B away", "%", BENCH_LOWER },
-		     { "steals", "per round", BENCH_LOWER } },
-	.metric_count = 3,
+	.metrics = MELY_METRICS,
+	.metric_count = MELY_AWAY + 1,
 	.repeats = 3,
 };
 
 int bench_penalty(void)
 {
-	return mely_bench(&plan, measure, paper, "");
+	return mely_bench(&plan, &test, paper, "");
 }

@@ -566,7 +566,6 @@ static const struct {
 int bench_pingpong_shm(void)
 {
 	struct bench_row *row[BENCH_COUNT(rows)], *mpi = NULL;
-	double both, callbacks;
 
 	if (make_shared() < 0)
 		return 1;
@@ -582,24 +581,19 @@ int bench_pingpong_shm(void)
 		bench_add_paper("AC, 16 cores of 2008", paper[i].who,
 				(const double[]){ NAN, NAN, paper[i].cycles });
 	bench_run();
-	both = bench_value(row[BOTH_SIDES], 0);
-	callbacks = bench_value(row[HANDLERS], 0);
-	bench_derive("threads on both sides / handlers", both / callbacks, "x", BENCH_LOWER,
-		     "paper: 1.14");
-	bench_derive("async bodies on both sides / handlers",
-		     bench_value(row[ASYNC], 0) / callbacks, "x", BENCH_LOWER, "paper: 1.14");
-	bench_derive("without yield-to / with it",
-		     bench_value(row[SCHEDULE], 0) / bench_value(row[YIELD_TO], 0), "x",
-		     BENCH_LOWER, "paper: 1.13");
-	bench_derive("threads on both sides / spinning by hand",
-		     both / bench_value(row[SPINNING], 0), "x", BENCH_LOWER, "");
-	if (mpi != NULL)
-		bench_derive("OpenMPI / threads on both sides", bench_value(mpi, 0) / both, "x",
-			     BENCH_HIGHER, "above 1; paper: 2.18");
-	bench_derive("pipes / threads on both sides", bench_value(row[PIPES], 0) / both, "x",
-		     BENCH_HIGHER, "above 1");
-	bench_derive("on one CPU: pipes / threads on both sides",
-		     bench_value(row[PIPES_ON_ONE], 0) / bench_value(row[BOTH_ON_ONE], 0), "x",
-		     BENCH_HIGHER, "");
+	bench_ratio("threads on both sides / handlers", row[BOTH_SIDES], row[HANDLERS], 0,
+		    BENCH_LOWER, "paper: 1.14");
+	bench_ratio("async bodies on both sides / handlers", row[ASYNC], row[HANDLERS], 0,
+		    BENCH_LOWER, "paper: 1.14");
+	bench_ratio("without yield-to / with it", row[SCHEDULE], row[YIELD_TO], 0, BENCH_LOWER,
+		    "paper: 1.13");
+	bench_ratio("threads on both sides / spinning by hand", row[BOTH_SIDES], row[SPINNING], 0,
+		    BENCH_LOWER, "");
+	bench_ratio("OpenMPI / threads on both sides", mpi, row[BOTH_SIDES], 0, BENCH_HIGHER,
+		    "above 1; paper: 2.18");
+	bench_ratio("pipes / threads on both sides", row[PIPES], row[BOTH_SIDES], 0, BENCH_HIGHER,
+		    "above 1");
+	bench_ratio("on one CPU: pipes / threads on both sides", row[PIPES_ON_ONE],
+		    row[BOTH_ON_ONE], 0, BENCH_HIGHER, "");
 	return bench_end();
 }

@@ -1,7 +1,6 @@
 /* pipes.c - tokens over pipes: a thread of Weft waits at each. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,31 +115,29 @@ static void add_group(int g, struct bench_row *rows[CONTENDERS])
 		rows[NPTL] = bench_add(label, "NPTL", pipes_nptl, &w[NPTL]);
 }
 
-static double better(double a, double b, bool low)
-{
-	return low ? fmin(a, b) : fmax(a, b);
-}
-
 /* On one core it is judged by CPU time, which others of the machine matter less to; on
  * several by what gets done. */
-static void derive(int g, struct bench_row *rows[CONTENDERS])
+static void compare(int g, const struct bench_row *weft, const struct bench_row *peer,
+		    const char *what)
 {
-	bool low = groups[g].cores == 1;
-	double v[CONTENDERS], weft, hand;
+	bool cpu = groups[g].cores == 1;
 	char label[40], text[96];
 
-	for (int i = 0; i < CONTENDERS; i++)
-		v[i] = bench_value(rows[i], low);
-	weft = better(v[URING], v[EPOLL], low);
-	hand = better(v[BY_HAND], v[BY_HAND_EDGE], low);
 	group_label(g, label, sizeof label);
-	snprintf(text, sizeof text, "%s: the better weft, times as fast as the better epoll",
-		 label);
-	bench_derive(text, low ? hand / weft : weft / hand, "x", BENCH_HIGHER, "at least 1");
-	if (groups[g].pipes != 8)
-		return;
-	snprintf(text, sizeof text, "%s: the better weft, times as fast as NPTL", label);
-	bench_derive(text, low ? v[NPTL] / weft : weft / v[NPTL], "x", BENCH_HIGHER, "at least 1");
+	snprintf(text, sizeof text, "%s: the better weft, times as fast as %s", label, what);
+	bench_ratio(text, cpu ? peer : weft, cpu ? weft : peer, cpu, BENCH_HIGHER, "at least 1");
+}
+
+static void derive(int g, struct bench_row *rows[CONTENDERS])
+{
+	bool cpu = groups[g].cores == 1;
+	enum bench_better better = cpu ? BENCH_LOWER : BENCH_HIGHER;
+	const struct bench_row *weft = rows[bench_pick(rows, BY_HAND, cpu, better)];
+
+	compare(g, weft, rows[BY_HAND + bench_pick(rows + BY_HAND, 2, cpu, better)],
+		"the better epoll");
+	if (groups[g].pipes == 8)
+		compare(g, weft, rows[NPTL], "NPTL");
 }
 
 static const struct bench_plan plan = {

@@ -283,13 +283,10 @@ int bench_post(void)
 		}
 	}
 	bench_run();
-	bench_derive("in-worker post", bench_value(rows[OWN_ROW], 0), "ns", BENCH_LOWER,
-		     "below 30");
-	bench_derive("own color, after / before 1M colors",
-		     bench_value(rows[OWN_MANY_ROW], 1) / bench_value(rows[OWN_ROW], 1), "x",
-		     BENCH_LOWER, "1");
-	bench_derive("fresh colors, after / before 1M colors",
-		     bench_value(rows[FRESH_MANY_ROW], 1) / bench_value(rows[FRESH_ROW], 1), "x",
-		     BENCH_LOWER, "1");
+	bench_figure("in-worker post", rows[OWN_ROW], 0, "below 30");
+	bench_ratio("own color, after / before 1M colors", rows[OWN_MANY_ROW], rows[OWN_ROW], 1,
+		    BENCH_LOWER, "1");
+	bench_ratio("fresh colors, after / before 1M colors", rows[FRESH_MANY_ROW], rows[FRESH_ROW],
+		    1, BENCH_LOWER, "1");
 	return bench_end();
 }

@@ -50,21 +50,18 @@ static const struct bench_plan plan = {
 int bench_producer_consumer(void)
 {
 	struct bench_row *rows[BENCH_COUNT(cases)][THREAD_PEERS] = { 0 };
-	double least, most;
+	struct bench_row *flat[FLAT_LAST + 1];
 
 	bench_begin(&plan);
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_add(&cases[i], offsetof(struct thread_peer, produce), rows[i]);
 	bench_run();
-	least = most = bench_value(rows[0][0], 0);
-	for (int i = 1; i <= FLAT_LAST; i++) {
-		double v = bench_value(rows[i][0], 0);
-
-		least = v < least ? v : least;
-		most = v > most ? v : most;
-	}
-	bench_derive("weft from 2 to 1,000,000 threads, least / most", least / most, "x",
-		     BENCH_HIGHER, "1: flat");
+	for (int i = 0; i <= FLAT_LAST; i++)
+		flat[i] = rows[i][0];
+	bench_ratio("weft from 2 to 1,000,000 threads, least / most",
+		    flat[bench_pick(flat, FLAT_LAST + 1, 0, BENCH_LOWER)],
+		    flat[bench_pick(flat, FLAT_LAST + 1, 0, BENCH_HIGHER)], 0, BENCH_HIGHER,
+		    "1: flat");
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_derive(&cases[i], rows[i], 0, BENCH_HIGHER, "above 1");
 	return bench_end();

@@ -278,28 +278,22 @@ static void add_point(int p, int clients, int rate, bool beside)
 	}
 }
 
-static double better_weft(int p, int metric)
-{
-	double uring = bench_value(rows[p][URING], metric);
-	double epoll = bench_value(rows[p][EPOLL], metric);
-
-	return metric == COMPARED ? fmax(uring, epoll) : fmin(uring, epoll);
-}
-
 static void derive(int p)
 {
 	bool beside = cases[p][0].beside;
+	int metric = beside ? COMPARED : CPU;
+	struct bench_row *weft = rows[p][bench_pick(rows[p], PEER_EPOLL, metric,
+						    beside ? BENCH_HIGHER : BENCH_LOWER)];
 	char label[64], text[112];
 
 	point_label(&cases[p][0], label, sizeof label);
 	for (int i = PEER_EPOLL; i < CONTENDERS; i++) {
-		double value = beside ? better_weft(p, COMPARED) / bench_value(rows[p][i], COMPARED)
-				      : bench_value(rows[p][i], CPU) / better_weft(p, CPU);
+		struct bench_row *peer = rows[p][i];
 
 		snprintf(text, sizeof text, "%s: CPU a quote, %s / the better weft", label,
 			 contenders[i].who);
-		bench_derive(text, value, "x", BENCH_HIGHER,
-			     i == PEER_EPOLL ? "about 1" : "above 1");
+		bench_ratio(text, beside ? weft : peer, beside ? peer : weft, metric, BENCH_HIGHER,
+			    i == PEER_EPOLL ? "about 1" : "above 1");
 	}
 }
 

@@ -170,13 +170,12 @@ static void derive(int g)
 
 	group_label(&groups[g], label, sizeof label);
 	snprintf(text, sizeof text, "%s: CPU of weft uring / io_uring", label);
-	bench_derive(text, bench_value(rows[g][URING], 1) / bench_value(rows[g][PEER], 1), "x",
-		     BENCH_LOWER, "at most 1.05; the paper has 1.05 to 1.12");
+	bench_ratio(text, rows[g][URING], rows[g][PEER], 1, BENCH_LOWER,
+		    "at most 1.05; the paper has 1.05 to 1.12");
 	if (groups[g].cached)
 		return;
 	snprintf(text, sizeof text, "%s: reads of weft uring / io_uring", label);
-	bench_derive(text, bench_value(rows[g][URING], 0) / bench_value(rows[g][PEER], 0), "x",
-		     BENCH_HIGHER, "at least 0.95");
+	bench_ratio(text, rows[g][URING], rows[g][PEER], 0, BENCH_HIGHER, "at least 0.95");
 }
 
 static const struct bench_plan plan = {

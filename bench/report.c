@@ -65,7 +65,28 @@ static void json_number(FILE *out, const char *key, double value)
 		fprintf(out, "\"%s\":null", key);
 }
 
-static void json_line(FILE *out, const struct bench_plan *plan, const struct bench_row *row, int m)
+/* What all lines have; the caller may add more, and closes it. */
+static void json_figure(FILE *out, const char *bench, const char *label, const char *who,
+			double value, const char *unit, enum bench_better better, int runs,
+			double spread)
+{
+	fputc('{', out);
+	json_string(out, "bench", bench);
+	fputc(',', out);
+	json_string(out, "case", label);
+	fputc(',', out);
+	json_string(out, "who", who);
+	fputc(',', out);
+	json_number(out, "value", value);
+	fputc(',', out);
+	json_string(out, "unit", unit);
+	fputc(',', out);
+	json_string(out, "better", better_names[better]);
+	fprintf(out, ",\"runs\":%d,", runs);
+	json_number(out, "spread", spread);
+}
+
+static void json_row(FILE *out, const struct bench_plan *plan, const struct bench_row *row, int m)
 {
 	const struct bench_metric *metric = &plan->metrics[m];
 	char label[160];
@@ -77,20 +98,8 @@ static void json_line(FILE *out, const struct bench_plan *plan, const struct ben
 		return;
 	snprintf(label, sizeof label, "%s%s%s", row->label, named ? ": " : "",
 		 named ? metric->name : "");
-	fputc('{', out);
-	json_string(out, "bench", plan->name);
-	fputc(',', out);
-	json_string(out, "case", label);
-	fputc(',', out);
-	json_string(out, "who", row->who);
-	fputc(',', out);
-	json_number(out, "value", row->median[m]);
-	fputc(',', out);
-	json_string(out, "unit", metric->unit);
-	fputc(',', out);
-	json_string(out, "better", better_names[metric->better]);
-	fprintf(out, ",\"runs\":%d,", row->runs);
-	json_number(out, "spread", row->spread[m]);
+	json_figure(out, plan->name, label, row->who, row->median[m], metric->unit, metric->better,
+		    row->runs, row->spread[m]);
 	if (row->paper)
 		fprintf(out, ",\"source\":\"paper\"");
 	if (failed) {
@@ -105,27 +114,17 @@ static void print_json(FILE *out, const struct bench_plan *plan, const struct be
 {
 	for (; rows != NULL; rows = rows->next)
 		for (int m = 0; m < plan->metric_count; m++)
-			json_line(out, plan, rows, m);
+			json_row(out, plan, rows, m);
 	for (; derived != NULL; derived = derived->next) {
-		fputc('{', out);
-		json_string(out, "bench", plan->name);
+		json_figure(out, plan->name, derived->label, "weft", derived->value, derived->unit,
+			    derived->better, repeats, derived->spread);
 		fputc(',', out);
-		json_string(out, "case", derived->label);
-		fprintf(out, ",\"who\":\"weft\",");
-		json_number(out, "value", derived->value);
-		fputc(',', out);
-		json_string(out, "unit", derived->unit);
-		fputc(',', out);
-		json_string(out, "better", better_names[derived->better]);
-		fprintf(out, ",\"runs\":%d,\"spread\":null,", repeats);
 		json_string(out, "aim", derived->aim);
 		fprintf(out, "}\n");
 	}
-	fputc('{', out);
-	json_string(out, "bench", plan->name);
-	fprintf(out, ",\"case\":\"CPU used by others\",\"who\":\"machine\",");
-	json_number(out, "value", noise);
-	fprintf(out, ",\"unit\":\"%%\",\"better\":\"lower\",\"runs\":1,\"spread\":null}\n");
+	json_figure(out, plan->name, "CPU used by others", "machine", noise, "%", BENCH_LOWER, 1,
+		    NAN);
+	fprintf(out, "}\n");
 }
 
 static const char *number(double value, char *text, size_t size)
@@ -200,15 +199,27 @@ static void print_row(const struct bench_plan *plan, const struct bench_row *row
 	printf("%s\n", row->paper ? "(paper)" : "");
 }
 
+static void print_derived(const struct bench_derived *d)
+{
+	char text[32];
+
+	printf("  %s: %s %s", d->label, number(d->value, text, sizeof text), d->unit);
+	if (isfinite(d->spread))
+		printf(" \302\261%.0f", d->spread * 100);
+	if (d->aim[0] != '\0')
+		printf(" (aim: %s)", d->aim);
+	printf("\n");
+}
+
 static void print_text(const struct bench_plan *plan, const struct bench_row *rows,
 		       const struct bench_derived *derived, int repeats, double noise)
 {
 	int label = widest(rows, false), who = widest(rows, true);
-	char text[32];
 
 	printf("\n%s: %s\n", plan->name, plan->work);
 	printf("median of %d interleaved runs; \302\261 is (max - min) / median in %%; "
-	       "low or high is better\n",
+	       "low or high is better;\n"
+	       "below the table, the median of what is computed from neighbouring runs\n",
 	       repeats);
 	printf("other processes used %.0f%% of the CPUs meanwhile%s\n\n", noise,
 	       noise > 10 ? ": TOO NOISY, repeat it on a quiet machine" : "");
@@ -220,10 +231,7 @@ static void print_text(const struct bench_plan *plan, const struct bench_row *ro
 	if (derived != NULL)
 		printf("\n");
 	for (; derived != NULL; derived = derived->next)
-		printf("  %s: %s %s%s%s%s\n", derived->label,
-		       number(derived->value, text, sizeof text), derived->unit,
-		       derived->aim[0] != '\0' ? " (aim: " : "", derived->aim,
-		       derived->aim[0] != '\0' ? ")" : "");
+		print_derived(derived);
 }
 
 void bench_print(const struct bench_plan *plan, const struct bench_row *rows,

@@ -81,38 +81,21 @@ static void remove_site(void)
 	rmdir(site);
 }
 
-struct start {
-	const struct sealed_case *what;
-	int out;
-};
-
-static void become_server(const void *arg)
-{
-	const struct start *start = arg;
-	char workers[16];
-
-	snprintf(workers, sizeof workers, "%d", start->what->workers);
-	setenv("WEFT_WORKERS", workers, 1);
-	setenv("WEFT_IO", start->what->io, 1);
-	dup2(start->out, STDOUT_FILENO);
-	execl(WEFT_SEALED_FILES, WEFT_SEALED_FILES, "--listen", "127.0.0.1:0", "--root", site,
-	      "--keys", site, start->what->serial ? "--serial" : NULL, NULL);
-}
-
 static int start_server(const struct sealed_case *c, struct server *server)
 {
-	struct start start = { .what = c };
-	int ends[2], told;
-	FILE *out;
+	const char *arguments[] = { WEFT_SEALED_FILES,
+				    "--listen",
+				    "127.0.0.1:0",
+				    "--root",
+				    site,
+				    "--keys",
+				    site,
+				    c->serial ? "--serial" : NULL,
+				    NULL };
+	struct server_program program = { arguments, "weft-sealed-files: 127.0.0.1:%d", c->io,
+					  c->workers };
 
-	if (pipe(ends) < 0)
-		return -errno;
-	start.out = ends[1];
-	server->pid = bench_spawn(become_server, &start);
-	close(ends[1]);
-	out = fdopen(ends[0], "r");
-	told = out != NULL ? fscanf(out, "weft-sealed-files: 127.0.0.1:%d", &server->port) : 0;
-	return told == 1 ? 0 : bench_fail("the server did not start");
+	return server_start_program(server, &program);
 }
 
 static int load(const struct sealed_case *c, struct server *servers, const uint8_t *key,
@@ -188,20 +171,14 @@ static const struct bench_plan plan = {
 
 static void derive(struct bench_row *const rows[], const char *io)
 {
-	double serial = bench_value(rows[SERIAL], THROUGHPUT);
 	char label[96];
 
 	snprintf(label, sizeof label, "speed-up of 2 workers, all in one color, %s", io);
-	bench_derive(label, bench_value(rows[ONE_COLOR], THROUGHPUT) / serial, "x", BENCH_HIGHER,
-		     "");
+	bench_ratio(label, rows[ONE_COLOR], rows[SERIAL], THROUGHPUT, BENCH_HIGHER, "");
 	snprintf(label, sizeof label, "speed-up of 2 workers, a color for each client, %s", io);
-	bench_derive(label, bench_value(rows[COLORS], THROUGHPUT) / serial, "x", BENCH_HIGHER,
-		     "at least 1.8 x");
-	snprintf(label, sizeof label, "share of what 2 serial servers give, %s", io);
-	bench_derive(label,
-		     100 * bench_value(rows[COLORS], THROUGHPUT) /
-			     bench_value(rows[COPIES], THROUGHPUT),
-		     "%", BENCH_HIGHER, "");
+	bench_ratio(label, rows[COLORS], rows[SERIAL], THROUGHPUT, BENCH_HIGHER, "at least 1.8");
+	snprintf(label, sizeof label, "the same / 2 serial servers, %s", io);
+	bench_ratio(label, rows[COLORS], rows[COPIES], THROUGHPUT, BENCH_HIGHER, "");
 }
 
 int bench_sealed_files(void)

@@ -294,6 +294,41 @@ int server_start(struct server *sv, struct echo_server settings,
 	return sv->pid < 0 ? sv->pid : 0;
 }
 
+struct program_start {
+	const struct server_program *program;
+	int out;
+};
+
+static void program_main(const void *arg)
+{
+	const struct program_start *s = arg;
+	const struct server_program *p = s->program;
+	char workers[16];
+
+	snprintf(workers, sizeof workers, "%d", p->workers);
+	if (p->workers > 0)
+		setenv("WEFT_WORKERS", workers, 1);
+	setenv("WEFT_IO", p->io, 1);
+	dup2(s->out, STDOUT_FILENO);
+	execv(p->arguments[0], (char *const *)p->arguments);
+}
+
+int server_start_program(struct server *sv, const struct server_program *program)
+{
+	struct program_start s = { .program = program };
+	int ends[2], told;
+	FILE *out;
+
+	if (pipe(ends) < 0)
+		return -errno;
+	s.out = ends[1];
+	sv->pid = bench_spawn(program_main, &s);
+	close(ends[1]);
+	out = fdopen(ends[0], "r"); /* stays open: it may print more */
+	told = out != NULL ? fscanf(out, program->told, &sv->port) : 0;
+	return told == 1 ? 0 : bench_fail("the server did not start");
+}
+
 int server_stop(const struct server *sv, int result)
 {
 	int status;

@@ -25,6 +25,15 @@ struct server {
  * that it is kept on (the nth that may be used), or -1. Returns 0 or -Exxx. */
 int server_start(struct server *server, struct echo_server settings,
 		 void (*serve)(const void *echo_server), int pin);
+/* Runs a program of Weft as a server, which listens on a free port and prints it first: `told`
+ * is a format of scanf for that. Returns 0 or -Exxx. */
+struct server_program {
+	const char *const *arguments; /* the first is its path; NULL at the end */
+	const char *told;
+	const char *io;
+	int workers; /* 0: one for each CPU */
+};
+int server_start_program(struct server *server, const struct server_program *program);
 /* Ends it. `result` is what the client got; if the server had ended by itself,
  * that is the reason to give. Returns the result. */
 int server_stop(const struct server *server, int result);

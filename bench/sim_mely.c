@@ -152,8 +152,7 @@ int sim_mely_bench(const char *name, const char *work, const struct sim_mely_tes
 	for (int c = 0; c < BENCH_COUNT(cores); c++) {
 		snprintf(label, sizeof label, "%d virtual cores, share of the ideal speed-up",
 			 cores[c]);
-		bench_derive(label, bench_value(rows[c], SHARE), "%", BENCH_HIGHER,
-			     cores[c] <= 64 ? aim : "");
+		bench_figure(label, rows[c], SHARE, cores[c] <= 64 ? aim : "");
 	}
 	return bench_end();
 }

@@ -37,8 +37,7 @@ int bench_spawn_join(void)
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_add(&cases[i], offsetof(struct thread_peer, spawn), rows[i]);
 	bench_run();
-	bench_derive("to start and join one", bench_value(rows[0][0], 0), "ns", BENCH_LOWER,
-		     "below 60");
+	bench_figure("to start and join one", rows[0][0], 0, "below 60");
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_derive(&cases[i], rows[i], 0, BENCH_LOWER, "above 1");
 	return bench_end();

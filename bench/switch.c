@@ -32,8 +32,7 @@ int bench_switch(void)
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_add(&cases[i], offsetof(struct thread_peer, yield), rows[i]);
 	bench_run();
-	bench_derive("a switch between two threads", bench_value(rows[0][0], 0), "ns", BENCH_LOWER,
-		     "below 20");
+	bench_figure("a switch between two threads", rows[0][0], 0, "below 20");
 	for (int i = 0; i < BENCH_COUNT(cases); i++)
 		thread_case_derive(&cases[i], rows[i], 0, BENCH_LOWER, "above 1");
 	return bench_end();

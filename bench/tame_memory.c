@@ -114,8 +114,6 @@ int bench_tame_memory(void)
 		bench_add_missing("tamed, twait { }", "weft", tame_missing);
 	bench_add("callbacks by hand", "weft", measure, &hand);
 	bench_run();
-	if (row != NULL)
-		bench_derive("memory of a closure that waits", bench_value(row, 2), "bytes",
-			     BENCH_LOWER, "under 256");
+	bench_figure("memory of a closure that waits", row, 2, "under 256");
 	return bench_end();
 }

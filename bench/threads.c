@@ -2,7 +2,6 @@
 #include "threads.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,23 +137,16 @@ void thread_case_add(const struct thread_case *c, size_t what, struct bench_row 
 void thread_case_derive(const struct thread_case *c, struct bench_row *rows[THREAD_PEERS],
 			int metric, enum bench_better better, const char *aim)
 {
-	double ours = bench_value(rows[0], metric), best = NAN;
-	const char *who = NULL;
+	int best = 1 + bench_pick(rows + 1, THREAD_PEERS - 1, metric, better);
+	const struct bench_row *ours = rows[0], *theirs = rows[best];
+	bool lower = better == BENCH_LOWER;
 	char text[96];
 
-	for (int i = 1; i < THREAD_PEERS && c->peers[i] != NULL; i++) {
-		double v = bench_value(rows[i], metric);
-
-		if (isnan(v) || (better == BENCH_LOWER ? v >= best : v <= best))
-			continue;
-		best = v;
-		who = c->peers[i]->name;
-	}
-	if (who == NULL)
+	if (c->peers[best] == NULL)
 		return;
-	snprintf(text, sizeof text, "%s: weft better than the best peer, %s", c->label, who);
-	bench_derive(text, better == BENCH_LOWER ? best / ours : ours / best, "x", BENCH_HIGHER,
-		     aim);
+	snprintf(text, sizeof text, "%s: weft better than the best peer, %s", c->label,
+		 c->peers[best]->name);
+	bench_ratio(text, lower ? theirs : ours, lower ? ours : theirs, metric, BENCH_HIGHER, aim);
 }
 
 /* The machine */

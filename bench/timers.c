@@ -181,8 +181,7 @@ static void add_churn(struct bench_row *rows[3], const char *label, const struct
 static void compare(const struct bench_row *ours, const struct bench_row *peer, int metric,
 		    const char *label, const char *aim)
 {
-	bench_derive(label, bench_value(peer, metric) / bench_value(ours, metric), "x",
-		     BENCH_HIGHER, aim);
+	bench_ratio(label, peer, ours, metric, BENCH_HIGHER, aim);
 }
 
 int bench_timers(void)

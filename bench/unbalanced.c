@@ -56,20 +56,6 @@ static void round_post(int start)
 
 static const struct mely_test test = { .round = round_post, .events = EVENTS, .prepare = prepare };
 
-static int measure(const void *setting, double *values)
-{
-	struct mely_result result;
-	int err = mely_run(&test, setting, &result);
-
-	if (err < 0)
-		return err;
-	values[0] = result.kevents_per_s;
-	values[1] = result.stolen_cycles;
-	values[2] = result.steals_per_round;
-	values[3] = result.steal_cost_cycles;
-	return 0;
-}
-
 static const struct bench_paper paper[] = {
 	{ "8 cores, stealing off", "Libasync-smp", { 1310, NAN, NAN, NAN } },
 	{ "8 cores, stealing", "Libasync-smp", { 122, 484, NAN, 28329 } },
@@ -83,15 +69,12 @@ static const struct bench_plan plan = {
 	.name = "unbalanced",
 	.work = "rounds of 50,000 events of as many colors on the first worker,\n"
 		"98% of 100 cycles, 2% of 10,000 to 50,000 cycles",
-	.metrics = { { "throughput", "KEvents/s", BENCH_HIGHER },
-		     { "stolen time", "cycles/steal", BENCH_HIGHER },
-		     { "steals", "per round", BENCH_LOWER },
-		     { "steal cost", "cycles", BENCH_LOWER } },
-	.metric_count = 4,
+	.metrics = MELY_METRICS,
+	.metric_count = MELY_COST + 1,
 	.repeats = 9,
 };
 
 int bench_unbalanced(void)
 {
-	return mely_bench(&plan, measure, paper, "at least 90% of it");
+	return mely_bench(&plan, &test, paper, "at least 90% of it");
 }

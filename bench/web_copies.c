@@ -168,8 +168,7 @@ static void add_paper(void)
 static void compare(struct bench_row *const *rows, int count)
 {
 	for (int i = 0; i < count; i++)
-		bench_set(rows[i], SPEEDUP,
-			  bench_value(rows[i], CAPACITY) / bench_value(rows[0], CAPACITY));
+		bench_relate(rows[i], SPEEDUP, rows[0], CAPACITY);
 }
 
 static const struct bench_plan plan = {
@@ -205,8 +204,7 @@ int bench_web_copies(void)
 		compare(real[i], WAYS);
 	for (int i = 0; i < VIRTUAL; i++)
 		compare(virtual[i], CORES);
-	bench_derive("capacity of all workers / that of as many copies",
-		     bench_value(real[0][ALL], CAPACITY) / bench_value(real[0][COPIES], CAPACITY),
-		     "x", BENCH_HIGHER, "at least 0.95");
+	bench_ratio("capacity of all workers / that of as many copies", real[0][ALL],
+		    real[0][COPIES], CAPACITY, BENCH_HIGHER, "at least 0.95");
 	return bench_end();
 }

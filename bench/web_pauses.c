@@ -92,21 +92,19 @@ static const struct bench_plan plan = {
 
 static void derive(struct bench_row *const (*rows)[SERVERS])
 {
+	struct bench_row *of_one[COUNTS];
 	char label[64];
 
 	for (int s = 0; s < SERVERS; s++) {
-		double most = NAN;
-
 		for (int i = 0; i < COUNTS; i++) {
-			most = fmax(most, bench_value(rows[i][s], BANDWIDTH));
-			bench_set(rows[i][s], RELATIVE,
-				  bench_value(rows[i][s], BANDWIDTH) /
-					  bench_value(rows[i][SERVERS - 1], BANDWIDTH));
+			of_one[i] = rows[i][s];
+			bench_relate(rows[i][s], RELATIVE, rows[i][SERVERS - 1], BANDWIDTH);
 		}
 		snprintf(label, sizeof label, "bandwidth of %s with most clients, of its best",
 			 site_servers[servers[s]].name);
-		bench_derive(label, bench_value(rows[COUNTS - 1][s], BANDWIDTH) / most, "x",
-			     BENCH_HIGHER, s == 0 ? "above 0.9" : "");
+		bench_ratio(label, of_one[COUNTS - 1],
+			    of_one[bench_pick(of_one, COUNTS, BANDWIDTH, BENCH_HIGHER)], BANDWIDTH,
+			    BENCH_HIGHER, s == 0 ? "above 0.9" : "");
 	}
 }
 

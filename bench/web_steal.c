@@ -150,8 +150,6 @@ int bench_web_steal(void)
 	bench_run();
 	for (int i = 0; i < GROUPS; i++)
 		for (int s = 0; s < ROWS; s++)
-			bench_set(groups[i].rows[s], RELATIVE,
-				  bench_value(groups[i].rows[s], RATE) /
-					  bench_value(groups[i].rows[0], RATE));
+			bench_relate(groups[i].rows[s], RELATIVE, groups[i].rows[0], RATE);
 	return bench_end();
 }

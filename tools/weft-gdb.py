@@ -94,6 +94,8 @@ class Thread:
             return ""
         wait = self.record["wait"].dereference()
         what, on = text_at(wait["what"], "?"), int(wait["on"])
+        if what == "finish":  # all who wait for the end of a scope share one wait
+            on = int(self.record["scope"])
         if what == "sleep" or on in (0, (1 << 64) - 1):
             return what
         if on < LEAST_ADDRESS:
@@ -342,14 +344,13 @@ def thread_around(address):
 
 def closure_addresses():
     stocks = static_value("stocks")[0]
-    link = struct("wf_pool_item").sizeof
     first, last = stocks.type.range()
     for i in range(first, last + 1):
         if int(stocks[i]["state"]) != POOLED:
             continue
         pool = stocks[i]["pool"]
-        for k in range(int(pool["fresh"]) - 1):
-            yield int(pool["base"]) + k * int(pool["size"]) + link
+        for k in range(int(pool["fresh"])):
+            yield int(pool["base"]) + k * int(pool["size"])
     large = static_value("larges")
     while int(large) != 0:
         if int(large["kind"]) == 0:

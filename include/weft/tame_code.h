@@ -25,7 +25,7 @@ typedef struct weft_tame_function {
 	void (*entry)(void); /* the function itself, as the user calls it */
 	const weft_tame_wait_point *waits; /* by state - 1 */
 	uint32_t wait_count;
-	uint32_t size; /* of the closure: WEFT_TAME_SIZE */
+	uint32_t size; /* of the closure */
 } weft_tame_function;
 
 /* What every closure begins with. The generated struct goes on with parameters, variables, counters
@@ -38,10 +38,6 @@ struct weft_tame_closure {
 	uint32_t state_;                          /* 0: begins; else the wait where it goes on */
 	uint32_t holds_; /* control, and events of others' rendezvous with slots in here */
 };
-
-/* weft_tame_function.size of a closure of that type: when it is free its beginning stays as it is,
- * and the last 16 bytes are used. */
-#define WEFT_TAME_SIZE(type) (sizeof(type) > 48 ? sizeof(type) : 48)
 
 /* A threaded function's, on the stack of its thread. The counters of blocks that lie in each other
  * lie behind each other. If the thread ends by weft_exit from inside, blocks and function come to

@@ -142,6 +142,26 @@ void wf_scope_join(weft_thread *t, weft_thread *self)
 		join_as_stranger(s, t, self);
 }
 
+static WF_NOINLINE int join_somehow_last(weft_thread *t, weft_thread *under)
+{
+	wf_scope_join(t, t);
+	return wf_body_leave_for(t, under);
+}
+
+int wf_scope_join_last(weft_thread *t, weft_thread *under)
+{
+	weft_scope *s = t->scope;
+
+	t->event.where_ = s->where_;
+	if (WF_UNLIKELY(s->owner_ == t || s->cancelled_) ||
+	    WF_UNLIKELY(!wf_home_enter_own(&s->home_, wf_home_name(t->event.color))))
+		return join_somehow_last(t, under);
+	add(s, t);
+	t->member = s;
+	wf_home_leave(&s->home_, WF_HOME_OWN);
+	return wf_body_leave_for(t, under);
+}
+
 void wf_scope_note(weft_scope *s, int error)
 {
 	enum wf_home_how how = wf_home_enter(&s->home_);
@@ -205,36 +225,52 @@ static WF_NOINLINE weft_thread *leave_somehow(weft_thread *t)
 	return left(t, owner);
 }
 
-/* Its owner is of t's color while it is at home: one that has hopped and waits is a
- * stranger. */
 weft_thread *wf_scope_leave(weft_thread *t)
+{
+	return leave_somehow(t);
+}
+
+static WF_NOINLINE void leave_somehow_last(weft_thread *t)
+{
+	wf_thread_end_for(t, leave_somehow(t));
+}
+
+static WF_NOINLINE void left_last(weft_thread *t, weft_thread *owner)
+{
+	wf_thread_end_for(t, left(t, owner));
+}
+
+/* At home. Its owner is of t's color then: one that has hopped and waits is a stranger. */
+void wf_scope_leave_last(weft_thread *t)
 {
 	weft_scope *s = t->scope; /* known earlier than t->member, which is made of it */
 	weft_thread *owner;
 
-	if (s == NULL || t->member != s ||
-	    WF_UNLIKELY(!wf_home_enter_own(&s->home_, wf_home_name(t->event.color))))
-		return leave_somehow(t);
+	if (t->member != s ||
+	    WF_UNLIKELY(!wf_home_enter_own(&s->home_, wf_home_name(t->event.color)))) {
+		leave_somehow_last(t);
+		return;
+	}
 	owner = leave_inside(s, t, WF_HOME_OWN);
 	t->member = t->scope = NULL;
 	if (WF_UNLIKELY(WF_LOAD(&t->kicked)) ||
 	    (owner != NULL && WF_UNLIKELY(owner->event.priority != 0)))
-		return left(t, owner);
-	return owner;
+		left_last(t, owner);
+	else
+		wf_thread_end_for(t, owner);
 }
 
 /* The end */
 
 static WF_INLINE void wait_for_members(weft_scope *s, weft_thread *t)
 {
-	struct wf_wait wait = { .what = "finish", .on = (uintptr_t)s };
 	enum wf_home_how how = wf_home_enter_as(&s->home_, t);
 	bool waits = s->members_ != NULL;
 
 	s->waiting_ = waits;
 	wf_home_exit(&s->home_, how);
 	if (waits)
-		wf_thread_park(t, &wait);
+		wf_thread_park(t, &wf_wait_finish);
 }
 
 /* In the timer's color, where it does not fire meanwhile. */

@@ -9,7 +9,7 @@
 #ifdef WEFT_TINY
 #define WF_COLOR_SHARDS 2      /* locks of the color table; a power of two */
 #define WF_COLOR_SLOTS 4       /* per shard at first; a power of two */
-#define WF_POOL_CACHE 2        /* free records that a worker keeps */
+#define WF_POOL_CACHE 2        /* free records that go to a worker or back at a time */
 #define WF_HANDLERS 4          /* handlers whose time is known; a power of two */
 #define WF_SKIPS 2             /* turns after which a passed-over level gets one */
 #define WF_LOOT 2              /* colors that a thief takes at a time, at most */
@@ -31,7 +31,7 @@
 #else
 #define WF_COLOR_SHARDS 256
 #define WF_COLOR_SLOTS 16
-#define WF_POOL_CACHE 256
+#define WF_POOL_CACHE 64
 #define WF_HANDLERS 1024
 #define WF_SKIPS 16
 #define WF_LOOT 8

@@ -1,15 +1,26 @@
-/* pool.c - reserved space, a shared stock of bunches, caches of one thread. */
+/* pool.c - reserved space, a shared stock, caches of one thread. */
 #include "base/pool.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "base/capacity.h"
 #include "base/fault.h"
+#include "base/report.h"
 
-/* Fresh records that a cache gets at a time. */
-enum { FRESH = WF_POOL_CACHE / 8 > 0 ? WF_POOL_CACHE / 8 : 1 };
+enum {
+	FRESH = WF_POOL_CACHE / 2, /* records never used that a cache gets at a time */
+	AHEAD = 4,                 /* records that are fetched before they are asked for */
+};
+
+/* A record's share of the reserved space: itself, and its place in the stock. */
+static inline size_t share(const struct wf_pool *pool)
+{
+	return pool->size + sizeof *pool->stock;
+}
+
+_Static_assert(FRESH > 0, "a cache gets at least one");
 
 /* A process with a limit on its address space keeps most of it for itself. */
 static size_t allowed_room(size_t size, size_t room)
@@ -26,9 +37,10 @@ int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit)
 {
 	const size_t least = 1024;
 
+	WF_ASSERT(size % sizeof *pool->stock == 0); /* the stock lies behind the records */
 	*pool = (struct wf_pool){ .size = size };
 	wf_lock_init(&pool->lock, WF_RANK_POOL);
-	room = allowed_room(size, room);
+	room = allowed_room(share(pool), room);
 	if (room < least)
 		room = least;
 	/* A rlimit or strict overcommit may forbid what is only a reservation. */
@@ -37,11 +49,12 @@ int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit)
 
 		if (room < least || WF_FAULT(ENOMEM))
 			return -ENOMEM;
-		at = mmap(NULL, room * size, PROT_READ | PROT_WRITE,
+		at = mmap(NULL, room * share(pool), PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (at == MAP_FAILED)
 			continue;
 		pool->base = at;
+		pool->stock = (void **)(void *)(pool->base + room * size);
 		pool->room = room;
 		pool->limit = limit;
 		return 0;
@@ -51,95 +64,89 @@ int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit)
 void wf_pool_fini(struct wf_pool *pool)
 {
 	if (pool->base != NULL)
-		munmap(pool->base, pool->room * pool->size);
+		munmap(pool->base, pool->room * share(pool));
 	pool->base = NULL;
 }
 
-/* Cuts off up to `count` records of the space never used, as a list. The last
+void wf_pool_reset(struct wf_pool *pool)
+{
+	wf_lock_take(&pool->lock);
+	pool->fresh = 0;
+	pool->stocked = 0;
+	atomic_store(&pool->used, 0);
+	wf_lock_give(&pool->lock);
+}
+
+/* Cuts off up to `count` records of the space never used, the first last. The last
  * eighth is for those who cannot take a no. */
-static struct wf_pool_item *cut(struct wf_pool *pool, size_t count, bool must)
+static unsigned cut(struct wf_pool *pool, void **items, unsigned count, bool must)
 	WF_REQUIRES(pool->lock)
 {
-	struct wf_pool_item *list = NULL;
 	size_t room = must ? pool->room : pool->room - pool->room / 8;
 	size_t left = room > pool->fresh ? room - pool->fresh : 0;
-	size_t end = pool->fresh + (left < count ? left : count);
 
-	for (size_t i = end; i > pool->fresh; i--) {
-		char *at = pool->base + (i - 1) * pool->size;
-
-		((struct wf_pool_item *)(void *)at)->next = list;
-		list = (struct wf_pool_item *)(void *)at;
-	}
-	pool->fresh = end;
-	return list;
+	if (count > left)
+		count = (unsigned)left;
+	for (unsigned i = count; i > 0; i--)
+		items[i - 1] = pool->base + pool->fresh++ * pool->size;
+	return count;
 }
 
-/* A bunch from the stock, or fresh records: several for a cache, else threads
+/* Up to `count` from the stock, else fresh ones: several for a cache, or threads
  * that get what others put would meet at the lock for each. */
-static struct wf_pool_item *refill(struct wf_pool *pool, bool cached, bool must, unsigned *count)
+static unsigned refill(struct wf_pool *pool, void **items, unsigned count, bool must)
 {
-	struct wf_pool_item *list;
-
 	wf_lock_take(&pool->lock);
-	list = pool->stock;
-	*count = WF_POOL_CACHE;
-	if (list != NULL) {
-		pool->stock = list->bunch;
+	if (pool->stocked > 0) {
+		if (count > pool->stocked)
+			count = (unsigned)pool->stocked;
+		pool->stocked -= count;
+		memcpy(items, pool->stock + pool->stocked, count * sizeof *items);
 	} else {
-		*count = cached ? FRESH : 1;
-		list = cut(pool, *count, must);
+		count = cut(pool, items, count < FRESH ? count : FRESH, must);
 	}
 	wf_lock_give(&pool->lock);
-	return list;
+	return count;
 }
 
-static void stock(struct wf_pool *pool, struct wf_pool_item *bunch)
+static void stock(struct wf_pool *pool, void **items, unsigned count)
 {
 	wf_lock_take(&pool->lock);
-	bunch->bunch = pool->stock;
-	pool->stock = bunch;
+	WF_ASSERT(pool->stocked + count <= pool->fresh); /* else one was put twice */
+	memcpy(pool->stock + pool->stocked, items, count * sizeof *items);
+	pool->stocked += count;
 	wf_lock_give(&pool->lock);
 }
 
-/* The next record will be wanted soon, and filled. Who freed it may be on another core. */
-static inline void fetch(const struct wf_pool_item *item)
+/* It will be wanted soon, and filled. Who freed it may be on another core. */
+static inline void fetch(const struct wf_pool *pool, const void *record)
 {
-	__builtin_prefetch(item, 1);
-	__builtin_prefetch((const void *)((uintptr_t)item + 64), 1); /* it may be NULL */
+	__builtin_prefetch(record, 1);
+	if (pool->size > 64)
+		__builtin_prefetch((const char *)record + 64, 1);
 }
 
 static void *get(struct wf_pool *pool, struct wf_pool_cache *cache, bool must)
 {
-	struct wf_pool_item *item;
-	unsigned count;
+	void *record = NULL;
+	unsigned n;
 
-	if (cache != NULL) {
-		if (cache->items == NULL && cache->spare != NULL) {
-			cache->items = cache->spare;
-			cache->count = WF_POOL_CACHE;
-			cache->spare = NULL;
-		}
-		item = cache->items;
-		if (item != NULL) {
-			cache->items = item->next;
-			cache->count--;
-			fetch(item->next);
-			return item;
-		}
-	}
-	item = refill(pool, cache != NULL, must, &count);
-	if (item == NULL || item->next == NULL)
-		return item;
 	if (cache == NULL) {
-		stock(pool, item->next);
-	} else {
-		/* At most: threads without a cache stock smaller bunches. The count
-		 * only says when a cache is full, so too high does no harm. */
-		cache->items = item->next;
-		cache->count = count - 1;
+		(void)refill(pool, &record, 1, must);
+		return record;
 	}
-	return item;
+	n = cache->count;
+	if (WF_UNLIKELY(n == 0)) {
+		n = refill(pool, cache->items, WF_POOL_CACHE, must);
+		if (n == 0)
+			return NULL;
+		for (unsigned i = 1; i < AHEAD && i < n; i++)
+			fetch(pool, cache->items[n - 1 - i]);
+	}
+	if (n > AHEAD)
+		fetch(pool, cache->items[n - 1 - AHEAD]);
+	cache->count = n - 1;
+	return cache->items[n - 1];
 }
 
 /* Free records in other threads' caches must not count, so the limit cannot be
@@ -161,23 +168,18 @@ void *wf_pool_get(struct wf_pool *pool, struct wf_pool_cache *cache, bool must)
 
 void wf_pool_put(struct wf_pool *pool, struct wf_pool_cache *cache, void *record)
 {
-	struct wf_pool_item *item = record;
-
 	if (WF_UNLIKELY(pool->limit != 0))
 		atomic_fetch_sub(&pool->used, 1);
 	if (cache == NULL) {
-		item->next = NULL;
-		stock(pool, item);
+		stock(pool, &record, 1);
 		return;
 	}
-	if (cache->count == WF_POOL_CACHE) {
-		if (cache->spare != NULL)
-			stock(pool, cache->spare);
-		cache->spare = cache->items;
-		cache->items = NULL;
-		cache->count = 0;
+	if (WF_UNLIKELY(cache->count == 2 * WF_POOL_CACHE)) {
+		/* The oldest: the others may still be in the processor's cache. */
+		stock(pool, cache->items, WF_POOL_CACHE);
+		cache->count = WF_POOL_CACHE;
+		memmove(cache->items, cache->items + WF_POOL_CACHE,
+			WF_POOL_CACHE * sizeof *cache->items);
 	}
-	item->next = cache->items;
-	cache->items = item;
-	cache->count++;
+	cache->items[cache->count++] = record;
 }

@@ -101,7 +101,8 @@ static void used_from(struct wf_fd *f, int id) WF_REQUIRES(f->lock)
  * read, finds nothing at every second try: a full read does not tell whether there
  * is more. So after some useless tries in a row epoll is asked to tell by level, and
  * no try is made before it does. As soon as it tells of what nobody waits for, or
- * something else is waited for, edges are back. */
+ * something else is waited for, edges are back. A pipe that is written to by our threads
+ * begins like that: they tell (now.c). */
 
 enum { LEVEL_MISSES = 7, FICKLE_MAX = 8 };
 
@@ -138,8 +139,11 @@ static WF_COLD int by_edge(struct wf_fd *f) WF_REQUIRES(f->lock)
 static WF_COLD void register_for(struct wf_fd *f, weft_op *op, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {
-	int err = add(f);
+	int err;
 
+	f->level = wf_fd_pipe(f) == WF_PIPE_PAIR && wf_op_dir(op) == WF_IN && suits_level(f);
+	err = add(f);
+	f->level &= err == 0;
 	if (err == 0) {
 		wf_op_live(op);
 	} else if (err == -EPERM && f->kind == WF_KIND_OTHER) {
@@ -578,11 +582,9 @@ static inline void fetch_operations(const struct epoll_event *events, int n)
 {
 	for (int i = 0; i < n; i++) {
 		const struct wf_fd *f = wf_fd_peek((int)(uint32_t)events[i].data.u64);
-		const char *op = f != NULL ? (const char *)wf_dir_head(&f->dir[WF_IN]) : NULL;
 
-		__builtin_prefetch(op, 1);
-		__builtin_prefetch(op + 64, 1);
-		__builtin_prefetch(op + 128, 1);
+		if (f != NULL)
+			wf_op_warm(&f->dir[WF_IN]);
 	}
 }
 

@@ -149,6 +149,19 @@ static void learn_file(struct wf_fd *f) WF_REQUIRES(f->lock)
 	__atomic_store_n(&f->cached, !f->direct, __ATOMIC_RELAXED);
 }
 
+/* pipe(2) mostly gives two numbers in a row, first the one to read from. That they are
+ * a pair is only a hint, so the other's lock is not needed. */
+static void pair(struct wf_fd *f, int with) WF_REQUIRES(f->lock)
+{
+	struct wf_fd *other = wf_fd_peek(with);
+
+	if (other == NULL || f->identity == 0 ||
+	    __atomic_load_n(&other->identity, __ATOMIC_RELAXED) != f->identity)
+		return;
+	wf_fd_set_pipe(f, WF_PIPE_PAIR);
+	wf_fd_set_pipe(other, WF_PIPE_PAIR);
+}
+
 int wf_fd_learn(struct wf_fd *f)
 {
 	struct stat st;
@@ -162,8 +175,12 @@ int wf_fd_learn(struct wf_fd *f)
 		learn_file(f);
 	else
 		wf_fd_set_kind(f, WF_KIND_OTHER);
-	f->pipe = S_ISFIFO(st.st_mode) && !has_direct(f->fd);
-	f->identity = identity(&st);
+	wf_fd_set_pipe(f, S_ISFIFO(st.st_mode) && !has_direct(f->fd) ? WF_PIPE : WF_PIPE_NOT);
+	__atomic_store_n(&f->identity, identity(&st), __ATOMIC_RELAXED);
+	if (wf_fd_pipe(f) != WF_PIPE_NOT) {
+		pair(f, f->fd - 1);
+		pair(f, f->fd + 1);
+	}
 	return 0;
 }
 
@@ -183,11 +200,12 @@ void wf_fd_forget(struct wf_fd *f)
 	__atomic_store_n(&f->kind, WF_KIND_UNKNOWN, __ATOMIC_RELAXED);
 	wf_fd_set_closing(f, false);
 	f->registered = f->sure = f->doubtful = f->fresh = false;
-	f->pipe = f->direct = f->level = false;
+	f->direct = f->level = false;
+	wf_fd_set_pipe(f, WF_PIPE_NOT);
 	__atomic_store_n(&f->nowait, 0, __ATOMIC_RELAXED);
 	f->fickle = f->misses = 0;
 	__atomic_store_n(&f->cached, 0, __ATOMIC_RELAXED);
 	f->away = 0;
-	f->identity = 0;
+	__atomic_store_n(&f->identity, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&f->warm, 0, __ATOMIC_RELAXED);
 }

@@ -31,6 +31,12 @@ enum wf_kind {
 	WF_KIND_OTHER,   /* pipes, terminals, eventfds ... */
 };
 
+enum wf_pipe {
+	WF_PIPE_NOT,
+	WF_PIPE,      /* a short read leaves nothing, as of TCP */
+	WF_PIPE_PAIR, /* and its other end is the descriptor beside it */
+};
+
 /* `head` is also read without the lock: wf_dir_head. */
 struct wf_dir {
 	weft_op *head, *tail;
@@ -56,7 +62,7 @@ struct __attribute__((aligned(64))) wf_fd {
 	uint8_t nowait;  /* keeps its O_NONBLOCK; also read without the lock */
 	bool level;      /* epoll: is told of as long as there is something to read */
 	bool doubtful;   /* epoll: a short read proves nothing (end of stream, urgent data) */
-	bool pipe;       /* a short read leaves nothing, as of TCP */
+	uint8_t pipe;    /* enum wf_pipe; also read without the lock */
 	uint8_t misses;  /* useless tries to read; also how many hints to leave out */
 	uint8_t away;    /* epoll: starts in a row from workers that are not home */
 	bool others;     /* there are, or were, watches or loose operations */
@@ -96,6 +102,16 @@ static inline void wf_fd_set_ready(struct wf_fd *f, int d, bool ready)
 static inline enum wf_kind wf_fd_kind(const struct wf_fd *f)
 {
 	return (enum wf_kind)__atomic_load_n(&f->kind, __ATOMIC_RELAXED);
+}
+
+static inline enum wf_pipe wf_fd_pipe(const struct wf_fd *f)
+{
+	return (enum wf_pipe)__atomic_load_n(&f->pipe, __ATOMIC_RELAXED);
+}
+
+static inline void wf_fd_set_pipe(struct wf_fd *f, enum wf_pipe pipe)
+{
+	__atomic_store_n(&f->pipe, (uint8_t)pipe, __ATOMIC_RELAXED);
 }
 
 static inline void wf_fd_set_closing(struct wf_fd *f, bool closing) WF_REQUIRES(f->lock)

@@ -32,10 +32,14 @@ int64_t wf_now_open(int dir, const char *path, int flags);
 int64_t wf_now_close(int fd);
 
 /* Writing and sending, in line as most of it is answered at once. */
-enum wf_now_how { WF_NOW_ASK, WF_NOW_WRITE, WF_NOW_SEND };
+enum wf_now_how { WF_NOW_ASK, WF_NOW_WRITE, WF_NOW_PAIR, WF_NOW_SEND };
 enum wf_now_how wf_now_how(int fd, bool urge);
 int64_t wf_now_ask_write(int fd, const void *buf, size_t len, int64_t offset, bool urge);
 int64_t wf_now_ask_send(int fd, const void *buf, size_t len, int flags, bool urge);
+
+/* WF_NOW_PAIR: after writing to a pipe, for who waits at its other end. One of the caller's
+ * color that runs `resume` (NULL: none) stands by until the caller waits. */
+void wf_now_written(int fd, weft_fn *resume);
 
 /* An error that may come from a wrong idea of the descriptor is left to an operation. */
 static inline int64_t wf_now_answer(int64_t n)
@@ -45,7 +49,8 @@ static inline int64_t wf_now_answer(int64_t n)
 		       : n;
 }
 
-static inline int64_t wf_now_write(int fd, const void *buf, size_t len, int64_t offset, bool urge)
+static inline int64_t wf_now_write(int fd, const void *buf, size_t len, int64_t offset, bool urge,
+				   weft_fn *resume)
 {
 	enum wf_now_how how = offset < 0 ? wf_now_how(fd, urge) : WF_NOW_ASK;
 	int64_t n;
@@ -56,6 +61,8 @@ static inline int64_t wf_now_write(int fd, const void *buf, size_t len, int64_t 
 	if (n == 0)
 		n = how == WF_NOW_SEND ? wf_send(fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL)
 				       : wf_write(fd, buf, len);
+	if (how == WF_NOW_PAIR && n > 0)
+		wf_now_written(fd, resume);
 	return wf_now_answer(n);
 }
 

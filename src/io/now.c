@@ -62,18 +62,22 @@ static bool turn_begin(struct wf_fd *f, int d, bool urge, struct turn *t)
 	return may;
 }
 
-/* There may be more: so it is for those who came meanwhile. */
-static void turn_end(struct wf_fd *f, int d)
+/* There may be something: so it is for those who wait. `hit`: the last try was not in vain.
+ * `resume`: wf_after's. */
+static void go_on(struct wf_fd *f, int d, bool hit, weft_fn *resume)
 {
-	struct wf_after after = { 0 };
+	struct wf_after after = { .resume = resume };
 	weft_op *next;
 
 	wf_lock_take(&f->lock);
 	wf_fd_set_ready(f, d, true);
-	f->misses = 0;
+	if (hit)
+		f->misses = 0;
 	next = f->dir[d].head;
-	if (WF_UNLIKELY(next != NULL) && !(next->flags_ & WF_OP_BUSY))
+	if (next != NULL && !(next->flags_ & WF_OP_BUSY)) {
+		wf_op_fetch(next);
 		wf_io->begin(f, next, &after);
+	}
 	wf_lock_give(&f->lock);
 	wf_after(&after);
 }
@@ -109,7 +113,7 @@ static int64_t in_turn(weft_op *op, struct wf_fd *f, bool urge)
 		wf_give_at_once(op, (int)tried.n, t.kind);
 	if (t.cleared && tried.n != -EAGAIN && (tried.more || t.doubtful) &&
 	    !(t.level && tried.n > 0))
-		turn_end(f, d);
+		go_on(f, d, true, NULL);
 	return answer(op, tried.n);
 }
 
@@ -201,10 +205,27 @@ enum wf_now_how wf_now_how(int fd, bool urge)
 	case WF_KIND_SOCKET:
 		return WF_NOW_SEND;
 	case WF_KIND_OTHER:
-		return __atomic_load_n(&f->nowait, __ATOMIC_RELAXED) ? WF_NOW_WRITE : WF_NOW_ASK;
+		if (!__atomic_load_n(&f->nowait, __ATOMIC_RELAXED))
+			return WF_NOW_ASK;
+		if (wf_fd_pipe(f) != WF_PIPE_PAIR || wf_io != &wf_epoll)
+			return WF_NOW_WRITE;
+		__builtin_prefetch(wf_fd_peek(fd - 1), 1);
+		return WF_NOW_PAIR;
 	default:
 		return WF_NOW_ASK;
 	}
+}
+
+/* Who waits at the other end need not wait until the kernel is asked: it is tried at once,
+ * while the pipe is warm. The kernel still tells of the pipe, and finds it empty. */
+void wf_now_written(int fd, weft_fn *resume)
+{
+	struct wf_fd *f = wf_fd_peek(fd - 1);
+
+	if (f == NULL || wf_fd_pipe(f) != WF_PIPE_PAIR)
+		return;
+	wf_op_warm(&f->dir[WF_IN]);
+	go_on(f, WF_IN, false, resume);
 }
 
 static WF_NOINLINE int64_t rw(enum wf_op_kind kind, int fd, void *buf, size_t len, int64_t offset,

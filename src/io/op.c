@@ -74,17 +74,6 @@ void wf_op_unlist(struct wf_fd *f, weft_op *op)
 
 /* Endings */
 
-/* What its event needs when it runs soon: what it is about, and, if it is a thread, the end
- * of its stack, which is just below what it waits for. */
-static inline void fetch(const weft_op *op)
-{
-	__builtin_prefetch(op->event.arg, 1);
-	__builtin_prefetch((char *)op->event.arg + 64, 1);
-	__builtin_prefetch((const char *)op - 64, 1);
-	__builtin_prefetch((const char *)op - 128, 1);
-	__builtin_prefetch((const char *)op - 192, 1);
-}
-
 static void to_deliver(struct wf_after *after, weft_op *op)
 {
 	op->next_ = NULL;
@@ -93,7 +82,7 @@ static void to_deliver(struct wf_after *after, weft_op *op)
 	else
 		after->first = op;
 	after->last = op;
-	fetch(op);
+	wf_op_fetch(op);
 }
 
 bool wf_op_lingers(const struct wf_fd *f)
@@ -154,8 +143,8 @@ static WF_NOINLINE void see_to_given(weft_op *op)
 		wf_give_prepare(op);
 }
 
-/* Delivers up to MANY of the list that are of one color and home. */
-static weft_op *deliver(weft_op *op)
+/* Delivers up to MANY of the list that are of one color and home. `resume`: wf_after's. */
+static weft_op *deliver(weft_op *op, weft_fn *resume)
 {
 	weft_event *evs[MANY];
 	weft_color color = op->event.color;
@@ -172,7 +161,8 @@ static weft_op *deliver(weft_op *op)
 		evs[n++] = &op->event;
 		op = next;
 	} while (op != NULL && n < MANY && op->event.color == color && op->hint_ == hint);
-	if (WF_LIKELY(!wf_stopping()))
+	if (WF_LIKELY(!wf_stopping()) &&
+	    !(resume != NULL && n == 1 && wf_event_stand_by(evs[0], resume)))
 		wf_event_deliver_some(wf_worker_by_id(hint), evs, n);
 	if (live > 0)
 		wf_live_op_add(-live);
@@ -184,7 +174,7 @@ void wf_op_tell(weft_op *op, int64_t result)
 	op->result = result;
 	wf_op_set_state(op, WF_OP_DONE);
 	op->next_ = NULL;
-	(void)deliver(op);
+	(void)deliver(op, NULL);
 }
 
 void wf_after_do(struct wf_after *after)
@@ -192,7 +182,7 @@ void wf_after_do(struct wf_after *after)
 	weft_op *op = after->first;
 
 	while (op != NULL)
-		op = deliver(op);
+		op = deliver(op, after->resume);
 	after->first = after->last = NULL;
 	if (WF_UNLIKELY(after->closer != NULL))
 		wf_op_close_now(after->closer, after->closer_blocks);

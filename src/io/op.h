@@ -57,6 +57,9 @@ struct wf_after {
 	bool closer_blocks;    /* and may block doing so */
 	int close_fd;          /* to be closed, if `close` */
 	bool close;
+	/* If not NULL: it is the doing of a thread, and another of its color that runs this
+	 * stands by until that waits. */
+	weft_fn *resume;
 };
 
 static inline enum wf_op_state wf_op_state(const weft_op *op)
@@ -126,6 +129,32 @@ static inline void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
 {
 	if (WF_UNLIKELY(f->closing && f->busy == 0))
 		wf_op_close_quiet(f, after);
+}
+
+/* The head of a direction is about to be tried: fetches it. This and the next are forced to be
+ * inline: gcc takes them for functions that do nothing. */
+static WF_INLINE void wf_op_warm(const struct wf_dir *dir)
+{
+	const char *op = (const char *)wf_dir_head(dir);
+
+	__builtin_prefetch(op, 1);
+	__builtin_prefetch(op + 64, 1);
+	__builtin_prefetch(op + 128, 1);
+}
+
+/* Its event runs soon: fetches what it is about, and, if it is a thread, the end of its stack,
+ * which is just below what it waits for. What the switch left there is behind a gap. */
+static WF_INLINE void wf_op_fetch(const weft_op *op)
+{
+	const char *arg = op->event.arg, *stack = (const char *)op;
+
+	__builtin_prefetch(arg, 1);
+	__builtin_prefetch(arg + 64, 1);
+	__builtin_prefetch(arg + 128, 1);
+	__builtin_prefetch(stack - 64, 1);
+	__builtin_prefetch(stack - 128, 1);
+	__builtin_prefetch(stack - 192, 1);
+	__builtin_prefetch(stack - 264, 1);
 }
 
 /* Ends one that is in no list, or never will be, and delivers it. */

@@ -31,7 +31,7 @@ static inline bool wf_read_left_some(const struct wf_fd *f, enum wf_kind kind, i
 				     size_t asked, int flags)
 {
 	return n <= 0 || (size_t)n >= asked || flags & MSG_PEEK ||
-	       !(kind == WF_KIND_TCP || (kind == WF_KIND_OTHER && f->pipe));
+	       !(kind == WF_KIND_TCP || (kind == WF_KIND_OTHER && wf_fd_pipe(f)));
 }
 
 static inline struct wf_tried wf_try_plain(const weft_op *op, const struct wf_fd *f,

@@ -41,7 +41,7 @@ struct wf_uring {
 /* What this kernel can do, besides the least that we need. */
 extern struct wf_uring_kernel {
 	unsigned setup;  /* IORING_SETUP_... that it knows */
-	bool poll_first; /* IORING_RECVSEND_POLL_FIRST, and cancelling all at once */
+	bool poll_first; /* IORING_RECVSEND_POLL_FIRST */
 	unsigned probed; /* 1 + wf_uring_modesty of the last probe, or 0 */
 	_Atomic bool no_sync_cancel;
 } wf_uring_kernel;

@@ -85,9 +85,8 @@ static inline void wf_context_begun(void)
 #endif
 }
 
-/* Leaves `from`, which is the caller's flow, and goes on in `to`. Returns when
- * somebody switches to `from`; never, if it `ends`. */
-static WF_INLINE void wf_context_switch(struct wf_context *from, struct wf_context *to, bool ends)
+/* Says to sanitizers that the caller leaves `from` for `to`. */
+static WF_INLINE void wf_context_announce(struct wf_context *from, struct wf_context *to, bool ends)
 {
 #if defined(WF_ASAN)
 	__sanitizer_start_switch_fiber(ends ? NULL : &from->sanitizer, (void *)to->low,
@@ -95,11 +94,25 @@ static WF_INLINE void wf_context_switch(struct wf_context *from, struct wf_conte
 #elif defined(WF_TSAN)
 	__tsan_switch_to_fiber(to->sanitizer, 0);
 #endif
-	(void)ends;
+	(void)from, (void)to, (void)ends;
+}
+
+/* Leaves `from`, which is the caller's flow, and goes on in `to`. Returns when
+ * somebody switches to `from`; never, if it `ends`. */
+static WF_INLINE void wf_context_switch(struct wf_context *from, struct wf_context *to, bool ends)
+{
+	wf_context_announce(from, to, ends);
 	wf_switch(&from->sp, to->sp);
 #if defined(WF_ASAN)
 	__sanitizer_finish_switch_fiber(from->sanitizer, NULL, NULL);
 #endif
+}
+
+/* The same where it is known that `from` ends: nothing is kept of it. */
+static WF_INLINE _Noreturn void wf_context_leave(struct wf_context *from, struct wf_context *to)
+{
+	wf_context_announce(from, to, true);
+	wf_switch_last(to->sp);
 }
 
 #endif

@@ -8,6 +8,15 @@
 
 void wf_switch(void **save, void *to);
 
+/* The same for a flow that nobody goes on with. */
+static inline _Noreturn void wf_switch_last(void *to)
+{
+	void *nowhere;
+
+	wf_switch(&nowhere, to);
+	__builtin_unreachable();
+}
+
 static inline bool wf_fp_mode_is_default(void)
 {
 	uint64_t fpcr;

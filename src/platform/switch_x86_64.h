@@ -58,6 +58,20 @@ static inline __attribute__((always_inline)) void wf_switch(void **save, void *t
 			   "memory", "cc" WF_SWITCH_WIDE);
 }
 
+/* The same for a flow that nobody goes on with: nothing is kept of it. */
+static inline __attribute__((always_inline)) _Noreturn void wf_switch_last(void *to)
+{
+	__asm__ volatile(WF_SWITCH_NO_CALLER "movq	%0, %%rsp\n\t"
+					     "popq	%%rbx\n\t"
+					     "popq	%%rbp\n\t"
+					     "popq	%%rax\n\t"
+					     "jmp	*%%rax" WF_SWITCH_CALLER
+			 :
+			 : "S"(to)
+			 : "memory");
+	__builtin_unreachable();
+}
+
 /* How calculations are rounded and what traps: what a new process has, or not. */
 static inline bool wf_fp_mode_is_default(void)
 {

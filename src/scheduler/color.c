@@ -231,6 +231,7 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 	bool activate;
 	int posted = 0;
 
+	wf_table_expect(shard, id);
 	wf_lock_take(&shard->lock);
 	c = wf_table_find_or_add(&s->table, shard, id, self != NULL ? &self->free_colors : NULL,
 				 must);
@@ -571,8 +572,14 @@ weft_event *wf_sched_take(struct wf_worker *w)
 		if (c->local.head == NULL)
 			return NULL;
 	}
-	if (WF_LIKELY(!c->local.head->shared))
-		return readers_left(c) ? give_to_readers(w) : pop(c);
+	if (WF_LIKELY(!c->local.head->shared)) {
+		if (readers_left(c))
+			return give_to_readers(w);
+		ev = pop(c);
+		if (c->local.head == NULL)
+			wf_table_expect(wf_table_shard(&w->sched->table, c->id), c->id);
+		return ev;
+	}
 	atomic_fetch_add(&c->readers, 1);
 	ev = pop(c);
 	w->shared = true;

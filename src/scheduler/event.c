@@ -3,6 +3,7 @@
 
 #include "base/report.h"
 #include "scheduler/runtime.h"
+#include "scheduler/turn.h"
 
 _Atomic uint64_t wf_fresh_colors = 1;
 
@@ -205,6 +206,17 @@ void wf_event_deliver_some(struct wf_worker *at, weft_event **evs, int n)
 				evs[i]->where_, -EALREADY,
 				"the event of a timer or an operation was posted by hand: "
 				"it runs once, and the timer's or operation's call is lost");
+}
+
+bool wf_event_stand_by(weft_event *ev, weft_fn *run)
+{
+	struct wf_worker *w = wf_self_worker;
+
+	if (ev->run != run || ev->priority != 0 || ev->color != w->current->id ||
+	    __atomic_load_n(&ev->state_, __ATOMIC_RELAXED) != 0)
+		return false;
+	wf_turn_stand_by(w, ev);
+	return true;
 }
 
 void wf_event_deliver(struct wf_worker *at, weft_event *ev)

@@ -30,6 +30,10 @@ bool wf_worker_stuck(const struct wf_worker *w);
 /* Whether others serve what a stuck worker has. */
 bool wf_stuck_are_covered(void);
 
+/* Whether a time on wf_now's clock has come, for the worker on its own thread: exact, and cheap
+ * while it has not. */
+bool wf_worker_past(struct wf_worker *w, uint64_t when);
+
 /* Wakes a parked worker; nothing happens to one that is awake. Free of races
  * with parking: what was made visible before this call is seen by the worker
  * before it sleeps. Any thread, between wf_enter and wf_leave. */
@@ -59,6 +63,9 @@ int wf_event_check(const weft_event *ev);
 void wf_event_deliver(struct wf_worker *w, weft_event *ev);
 /* The same for several of one color, which costs little more. Uses `evs` up. */
 void wf_event_deliver_some(struct wf_worker *w, weft_event **evs, int n);
+/* The same for what the running thread has brought about: if it runs `run`, in that one's
+ * color, it stands by until that waits. False: it is to be delivered. */
+bool wf_event_stand_by(weft_event *ev, weft_fn *run);
 
 /* weft_post for work that was promised: memory and the number of colors do not limit it. Returns
  * 0, or -ESHUTDOWN. */

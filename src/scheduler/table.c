@@ -63,19 +63,15 @@ void wf_table_each(struct wf_table *t, void (*fn)(struct wf_color *c))
 	}
 }
 
-static size_t first_slot(const struct wf_shard *shard, weft_color id) WF_REQUIRES(shard->lock)
-{
-	return (size_t)(wf_color_hash(id) / WF_COLOR_SHARDS) & shard->mask;
-}
-
 /* The slot of `id`, or the free one where it belongs. One is always free. */
 static struct wf_slot *slot_of(struct wf_shard *shard, weft_color id) WF_REQUIRES(shard->lock)
 {
-	size_t i = first_slot(shard, id);
+	struct wf_slot *slots = WF_LOAD(&shard->slots);
+	size_t i = wf_table_first_slot(shard, id), mask = WF_LOAD(&shard->mask);
 
-	while (shard->slots[i].color != NULL && shard->slots[i].id != id)
-		i = (i + 1) & shard->mask;
-	return &shard->slots[i];
+	while (slots[i].color != NULL && slots[i].id != id)
+		i = (i + 1) & mask;
+	return &slots[i];
 }
 
 static struct wf_color **chain_of(struct wf_shard *shard, weft_color id) WF_REQUIRES(shard->lock)
@@ -156,18 +152,18 @@ struct wf_color *wf_table_find_or_add(struct wf_table *t, struct wf_shard *shard
 /* Frees a slot and moves up those behind it that would not be found any more. */
 static void free_slot(struct wf_shard *shard, struct wf_slot *slot) WF_REQUIRES(shard->lock)
 {
-	size_t hole = (size_t)(slot - shard->slots);
+	struct wf_slot *slots = WF_LOAD(&shard->slots);
+	size_t hole = (size_t)(slot - slots), mask = WF_LOAD(&shard->mask);
 
-	for (size_t i = (hole + 1) & shard->mask; shard->slots[i].color != NULL;
-	     i = (i + 1) & shard->mask) {
-		size_t home = first_slot(shard, shard->slots[i].id);
+	for (size_t i = (hole + 1) & mask; slots[i].color != NULL; i = (i + 1) & mask) {
+		size_t home = wf_table_first_slot(shard, slots[i].id);
 
-		if (((i - home) & shard->mask) >= ((i - hole) & shard->mask)) {
-			shard->slots[hole] = shard->slots[i];
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			slots[hole] = slots[i];
 			hole = i;
 		}
 	}
-	shard->slots[hole].color = NULL;
+	slots[hole].color = NULL;
 	shard->used--;
 }
 

@@ -22,12 +22,14 @@ struct wf_slot {
 	struct wf_color *color; /* NULL: free */
 };
 
+/* Where its slots are is also read without the lock, as a hint, and seldom changes: it has
+ * a line of its own. */
 struct WF_ALIGNED wf_shard {
 	struct wf_lock lock;
-	struct wf_slot *slots WF_GUARDED(lock);
-	size_t mask WF_GUARDED(lock);
 	size_t used WF_GUARDED(lock);
 	struct wf_color *chain WF_GUARDED(lock);
+	struct wf_slot *_Atomic slots WF_ALIGNED;
+	_Atomic size_t mask;
 };
 
 struct wf_table {
@@ -52,6 +54,22 @@ static inline uint64_t wf_color_hash(weft_color id)
 static inline struct wf_shard *wf_table_shard(struct wf_table *t, weft_color id)
 {
 	return &t->shards[wf_color_hash(id) & (WF_COLOR_SHARDS - 1)];
+}
+
+static inline size_t wf_table_first_slot(const struct wf_shard *shard, weft_color id)
+{
+	return (size_t)(wf_color_hash(id) / WF_COLOR_SHARDS) & WF_LOAD(&shard->mask);
+}
+
+/* The color will be looked for: fetches what that takes. Others may have had it last. */
+static inline void wf_table_expect(const struct wf_shard *shard, weft_color id)
+{
+	uintptr_t slots = (uintptr_t)WF_LOAD(&shard->slots); /* perhaps of another mask */
+
+	__builtin_prefetch(shard, 1);
+	__builtin_prefetch((void *)(slots +
+				    wf_table_first_slot(shard, id) * sizeof(struct wf_slot)),
+			   1);
 }
 
 struct wf_color *wf_table_find(struct wf_shard *shard, weft_color id) WF_REQUIRES(shard->lock);

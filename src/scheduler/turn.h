@@ -12,18 +12,23 @@
 
 bool wf_turn_extend(struct wf_worker *w);
 
+/* Whether its batch is not yet over. */
+static WF_INLINE bool wf_turn_goes_on(const struct wf_worker *w)
+{
+	return WF_LOAD(&w->beat) < w->turn_end;
+}
+
 /* One that was stuck must come back to its loop and say that it is well. */
 static WF_INLINE bool wf_turn_has_room(struct wf_worker *w)
 {
 	struct wf_runtime *rt = WF_CONTAINER(w->sched, struct wf_runtime, sched);
 
-	return (WF_LIKELY(w->turn_left > 0) || wf_turn_extend(w)) &&
+	return (WF_LIKELY(wf_turn_goes_on(w)) || wf_turn_extend(w)) &&
 	       WF_LIKELY(!WF_LOAD(&rt->stopping)) && WF_LIKELY(!WF_LOAD(&w->stuck));
 }
 
 static WF_INLINE void wf_turn_count(struct wf_worker *w, const weft_event *ev)
 {
-	w->turn_left--;
 	WF_ADD_OWN(&w->beat, 1u);
 	WF_STORE(&w->running_where, ev->where_);
 }
@@ -87,12 +92,12 @@ static WF_INLINE bool wf_turn_may_overtake(const struct wf_worker *w)
 
 /* If there is just one of those it need not be queued: the caller, who leaves, runs it.
  * NULL if it cannot: then nothing is done. */
-static WF_INLINE weft_event *wf_turn_take_young(struct wf_worker *w)
+static WF_INLINE weft_event *wf_turn_take_young(struct wf_worker *w, weft_fn *fn)
 {
 	struct wf_flow *f = &w->flow;
 	weft_event *ev = f->young;
 
-	if (ev != f->youngest || !wf_turn_has_room(w) || !wf_turn_may_overtake(w))
+	if (ev != f->youngest || ev->run != fn || !wf_turn_has_room(w) || !wf_turn_may_overtake(w))
 		return NULL;
 	f->young = f->youngest = NULL;
 	f->young_count = 0;

@@ -33,6 +33,10 @@
 #define PATIENCE 8u
 #define COVER_EVERY_NS ((int64_t)1000000)
 
+/* So many batches in a row are not timed, after some that took less than this part of the
+ * time between two looks. */
+enum { UNTIMED = 3, SHORT_PART = 16 };
+
 /* Looks left out between two, at most. */
 #define VAIN_MAX 63
 
@@ -214,26 +218,49 @@ static void run_event(struct wf_worker *w, weft_event *ev)
 	}
 }
 
+static void begin_batch(struct wf_worker *w)
+{
+	w->turn_end = WF_LOAD(&w->beat) + w->sched->policy.batch;
+}
+
+/* Whether the kernel need not be asked yet. To read the clock takes as long as two short events:
+ * where the last batches were short it is not read for the next few. */
+static bool clock_allows(struct wf_worker *w)
+{
+	uint64_t now;
+
+	if (w->untimed > 0) {
+		w->untimed--;
+		return true;
+	}
+	now = wf_ticks();
+	if (now - w->last_poll >= w->poll_ticks)
+		return false;
+	w->untimed = now - w->last_timed < w->poll_ticks / SHORT_PART ? UNTIMED : 0;
+	w->last_timed = now;
+	return true;
+}
+
 /* The batch is over. If no other color waits here and the kernel need not be asked
  * yet, the turn goes on: to end it would only cost time. */
 bool wf_turn_extend(struct wf_worker *w)
 {
-	if (WF_LOAD(&w->queue.colors) != 0 || wf_ticks() - w->last_poll >= w->poll_ticks)
+	if (WF_LOAD(&w->queue.colors) != 0 || !clock_allows(w))
 		return false;
-	w->turn_left = w->sched->policy.batch;
+	begin_batch(w);
 	return true;
 }
 
 /* A turn: up to a batch of events of the color that w owns (S3). */
 static void turn(struct wf_worker *w)
 {
-	w->turn_left = w->sched->policy.batch;
-	while (w->turn_left > 0 || wf_turn_extend(w)) {
+	w->untimed = 0;
+	begin_batch(w);
+	while (wf_turn_goes_on(w) || wf_turn_extend(w)) {
 		weft_event *ev = wf_sched_take(w);
 
 		if (ev == NULL)
 			break;
-		w->turn_left--;
 		run_event(w, ev);
 		if (WF_UNLIKELY(stopping(w)) && WF_LOAD(&runtime(w)->forked))
 			return; /* any lock may be held by a thread that is not here */
@@ -288,6 +315,11 @@ uint64_t wf_worker_now(struct wf_worker *w)
 		return now;
 	read_clocks(w);
 	return w->clock_ns;
+}
+
+bool wf_worker_past(struct wf_worker *w, uint64_t when)
+{
+	return when <= w->clock_ns || (WF_UNLIKELY(when <= wf_worker_now(w)) && when <= wf_now());
 }
 
 static int poll_kernel(struct wf_worker *w, int64_t wait_ns)

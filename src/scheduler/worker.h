@@ -31,9 +31,9 @@ struct WF_ALIGNED wf_worker {
 	/* The worker's own. */
 	struct wf_sched *sched;
 	int id;
+	bool shared;              /* it runs a shared event of its color: does not own it */
 	struct wf_color *current; /* the color it runs, or NULL */
-	bool shared;              /* it runs a shared event of it: does not own it */
-	unsigned turn_left;       /* events that may still run in this turn */
+	uint64_t turn_end;        /* the beat that is the last of this turn */
 	uint64_t poll_ticks;      /* time between two looks at the kernel */
 	struct wf_flow flow;
 	struct wf_sampler sampler;
@@ -45,6 +45,8 @@ struct WF_ALIGNED wf_worker {
 	int open_rc;
 	bool opened, go;
 	uint64_t last_poll;             /* ticks */
+	uint64_t last_timed;            /* when it last looked whether a turn may go on */
+	uint8_t untimed;                /* batches of it that may go on without a look */
 	uint64_t clock_ticks, clock_ns; /* one moment on both clocks */
 	uint8_t vain, spared;           /* looks that found nothing; left out since */
 	void *poller;

@@ -38,7 +38,7 @@ static weft_tame_closure *make(struct wf_worker *w, const weft_tame_function *f,
 {
 	weft_tame_closure *c;
 
-	WF_ASSERT(f->size >= WEFT_TAME_SIZE(weft_tame_closure));
+	WF_ASSERT(f->size >= sizeof(weft_tame_closure));
 	c = wf_tame_get(w, WF_TAME_CLOSURES, f->size, false);
 	if (WF_UNLIKELY(c == NULL)) {
 		mine.refusal = -ENOMEM;

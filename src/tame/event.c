@@ -3,9 +3,6 @@
 
 typedef void (*trigger_fn)(void);
 
-/* What is free keeps the pointer to its closure, for one that is triggered twice at once. */
-enum { LEAST = sizeof(weft_tame_event_apart) + WF_TAME_LINK };
-
 void wf_tame_dead(weft_tame_event *e)
 {
 	wf_tame_report(e->site_->where, "%s of %s() is triggered a second time", e->site_->text,
@@ -19,11 +16,6 @@ static inline weft_tame_closure *closure_of(weft_tame_event *e)
 	return ((weft_tame_event_apart *)e)->closure_;
 }
 
-static inline size_t size_of(const weft_tame_site *site)
-{
-	return site->size > LEAST ? site->size : LEAST;
-}
-
 /* In the closure's color. */
 static WF_INLINE void deliver(struct wf_worker *w, weft_tame_event *e)
 {
@@ -34,7 +26,7 @@ static WF_INLINE void deliver(struct wf_worker *w, weft_tame_event *e)
 	if (site->deliver != NULL)
 		site->deliver(e);
 	if (site->kind == WEFT_TAME_APART)
-		wf_tame_put_event(w, size_of(site), e);
+		wf_tame_put_event(w, site->size, e);
 	if (--*join == 0)
 		wf_tame_resume(c);
 }
@@ -108,7 +100,7 @@ void weft_tame_drop(weft_tame_event *e)
 
 void *weft_tame_event_new(weft_tame_closure *c, const weft_tame_site *site, void (*fn)(void))
 {
-	weft_tame_event_apart *e = wf_tame_get_event(wf_self_worker, size_of(site));
+	weft_tame_event_apart *e = wf_tame_get_event(wf_self_worker, site->size);
 	weft_color back = wf_tame_go_home(c);
 
 	weft_tame_event_init(&e->event, fn, site);

@@ -1,8 +1,7 @@
 /* memory.c - memory for closures and events: pools by size, of which each worker has caches.
  *
- * A pool's free records are linked through their last 16 bytes: the beginning of a closure or an
- * event stays as it was, and tells of a second trigger. So records lie so much before their
- * links that the first would lie before its pool: it is never used.
+ * Nothing is written into what is free: a closure or an event stays as it was, and tells of a
+ * second trigger.
  */
 #include "base/memory.h"
 #include "base/report.h"
@@ -22,9 +21,8 @@ enum {
 	STEPS = WF_TAME_STEPS,
 	SIZES = WF_TAME_SIZES,
 	LARGEST = 16384 + 512,            /* closures with the usual buffers have pools */
-	KEPT = sizeof(weft_tame_closure), /* bytes that keep their content in what is free */
-	LINK = WF_TAME_LINK,
-	BATCH = 64, /* large closures that are looked at at a time */
+	KEPT = sizeof(weft_tame_closure), /* bytes that may be read in what is free */
+	BATCH = 64,                       /* large closures that are looked at at a time */
 };
 static const size_t larger[SIZES - STEPS] = {
 	768, 1024, 1536, 2048, 3072, 4096 + 512, 8192 + 512, LARGEST,
@@ -39,7 +37,8 @@ struct stock {
 	_Atomic int state;
 };
 static struct stock stocks[WF_TAME_KINDS][SIZES];
-static struct wf_tame_cache caches[WF_WORKERS_LIMIT(WF_WORKERS_MAX)];
+/* By worker; NULL: it had no use for one in this run, or there was no memory. */
+static struct wf_tame_cache *caches[WF_WORKERS_LIMIT(WF_WORKERS_MAX)];
 
 /* What no pool has records for. */
 struct large {
@@ -89,12 +88,10 @@ static WF_COLD int make(struct stock *stock, unsigned index, bool must)
 	wf_lock_take(&lock);
 	state = state_of(stock);
 	if (state == UNMADE) {
-		if (wf_pool_init(&stock->pool, size_of(index), space / size_of(index), 0) == 0) {
-			stock->pool.fresh = 1;
+		if (wf_pool_init(&stock->pool, size_of(index), space / size_of(index), 0) == 0)
 			state = POOLED;
-		} else if (must) {
+		else if (must)
 			state = SCATTERED;
-		}
 		atomic_store_explicit(&stock->state, state, memory_order_release);
 	}
 	wf_lock_give(&lock);
@@ -135,7 +132,13 @@ static void put_large(void *at)
 static inline struct wf_pool_cache *cache_of(const struct wf_worker *w, enum wf_tame_kind kind,
 					     unsigned index)
 {
-	return w != NULL ? &caches[w->id].of[kind][index] : NULL;
+	struct wf_tame_cache **cache = w != NULL ? &caches[w->id] : NULL;
+
+	if (cache == NULL)
+		return NULL;
+	if (WF_UNLIKELY(*cache == NULL))
+		*cache = WF_NEW(struct wf_tame_cache);
+	return *cache != NULL ? &(*cache)->of[kind][index] : NULL;
 }
 
 #ifdef WEFT_DEBUG
@@ -161,7 +164,6 @@ static void *get(struct wf_worker *w, enum wf_tame_kind kind, size_t size, bool 
 	at = wf_pool_get(&stock->pool, cache_of(w, kind, index), must);
 	if (WF_UNLIKELY(at == NULL))
 		return NULL;
-	at -= size_of(index) - LINK;
 	ASAN_UNPOISON_MEMORY_REGION(at, size);
 	return at;
 }
@@ -170,9 +172,9 @@ void *wf_tame_get(struct wf_worker *w, enum wf_tame_kind kind, size_t size, bool
 {
 	void *at;
 
-	if (FAST && w != NULL && !WF_LOAD(&wf_tame_checks))
-		w->top = &caches[w->id];
 	at = get(w, kind, size, must);
+	if (FAST && w != NULL && !WF_LOAD(&wf_tame_checks))
+		w->top = caches[w->id];
 	if (WF_LIKELY(at != NULL))
 		WF_TAME_COUNT(kind, 1);
 	else if (must)
@@ -195,9 +197,9 @@ static void put(struct wf_worker *w, enum wf_tame_kind kind, size_t size, char *
 		put_large(at);
 		return;
 	}
-	if (size_of(index) > KEPT + LINK)
-		ASAN_POISON_MEMORY_REGION(at + KEPT, size_of(index) - KEPT - LINK);
-	wf_pool_put(&stock->pool, cache_of(w, kind, index), at + size_of(index) - LINK);
+	if (size_of(index) > KEPT)
+		ASAN_POISON_MEMORY_REGION(at + KEPT, size_of(index) - KEPT);
+	wf_pool_put(&stock->pool, cache_of(w, kind, index), at);
 }
 
 static WF_COLD void keep(struct wf_worker *w, enum wf_tame_kind kind, size_t size, void *at)
@@ -233,12 +235,12 @@ static size_t closures_of(struct stock *stock)
 	wf_lock_take(&stock->pool.lock);
 	fresh = stock->pool.fresh;
 	wf_lock_give(&stock->pool.lock);
-	return fresh - 1;
+	return fresh;
 }
 
 static weft_tame_closure *closure_at(struct stock *stock, size_t k)
 {
-	return (void *)(stock->pool.base + k * stock->pool.size + LINK);
+	return (void *)(stock->pool.base + k * stock->pool.size);
 }
 
 /* It may be freed, and used again, meanwhile: but functions are there for ever. */
@@ -300,12 +302,10 @@ static void free_stock(enum wf_tame_kind kind, struct stock *stock)
 
 	for (size_t k = 0; kind == WF_TAME_CLOSURES && k < count; k++)
 		closure_at(stock, k)->function_ = NULL;
-	if (state_of(stock) == POOLED) {
-		stock->pool.fresh = 1;
-		stock->pool.stock = NULL;
-	} else {
+	if (state_of(stock) == POOLED)
+		wf_pool_reset(&stock->pool);
+	else
 		atomic_store(&stock->state, UNMADE);
-	}
 }
 
 /* The memory stays, with its content: foreign threads may still trigger events, in vain, and
@@ -314,7 +314,10 @@ void wf_tame_free_all(void)
 {
 	for (unsigned i = 0; i < WF_TAME_KINDS * SIZES; i++)
 		free_stock(i / SIZES, &stocks[i / SIZES][i % SIZES]);
-	__builtin_memset(caches, 0, (size_t)wf_worker_limit() * sizeof caches[0]);
+	for (int i = 0; i < wf_worker_limit(); i++) {
+		free(caches[i]);
+		caches[i] = NULL;
+	}
 	__builtin_memset(quarantine, 0, sizeof quarantine);
 	while (past != NULL) {
 		struct large *next = past->next;

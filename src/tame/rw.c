@@ -56,7 +56,7 @@ static int64_t try_once(const struct transfer *t, bool urge)
 		return t->offset < 0 ? wf_now_read(t->fd, buf, len, urge)
 				     : wf_now_pread(t->fd, buf, len, offset_of(t));
 	case WRITE:
-		return wf_now_write(t->fd, buf, len, offset_of(t), urge);
+		return wf_now_write(t->fd, buf, len, offset_of(t), urge, NULL);
 	case RECV:
 		return wf_now_recv(t->fd, buf, len, t->flags, urge);
 	default:

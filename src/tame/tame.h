@@ -16,18 +16,17 @@
 #include "scheduler/turn.h"
 
 /* Memory, of two kinds, in sizes: 32, 64 ... 512, and a few larger ones. What is freed keeps its
- * content but for the last 16 bytes, so that a second trigger finds what it says. Everything is
- * free again when the run ends. */
+ * content, so that a second trigger finds what it says. Everything is free again when the run
+ * ends. */
 enum wf_tame_kind { WF_TAME_CLOSURES, WF_TAME_EVENTS, WF_TAME_KINDS };
 enum {
 	WF_TAME_STEP = 32,
 	WF_TAME_STEPS = 16, /* sizes that are multiples of it */
 	WF_TAME_SIZES = WF_TAME_STEPS + 8,
-	WF_TAME_LINK = sizeof(struct wf_pool_item),
 };
 
 /* What a worker has ready: w->top, unless checks are asked for. `last` was freed last: mostly a
- * closure is freed before another is made, and this spares the loads and stores of a list. */
+ * closure is freed before another is made, and this spares the search for its cache. */
 struct wf_tame_cache {
 	void *last[WF_TAME_KINDS][WF_TAME_STEPS];
 	struct wf_pool_cache of[WF_TAME_KINDS][WF_TAME_SIZES];

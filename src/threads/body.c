@@ -90,6 +90,8 @@ static WF_INLINE weft_thread *part(weft_thread *t)
 	if (t->scope != NULL) {
 		t->event.where_ = t->scope->where_;
 		wf_scope_join(t, t);
+	} else if (t->errand != WF_ERRAND_HOP) {
+		t->event.where_ = NULL; /* what ran here before had one */
 	}
 	return under;
 }
@@ -99,10 +101,22 @@ weft_thread *wf_body_part(weft_thread *t)
 	return part(t);
 }
 
+int wf_body_leave_for(weft_thread *t, weft_thread *under)
+{
+	return wf_thread_leave_under_last(t, under);
+}
+
+/* By jumps, as wf_thread_end. */
 int wf_body_yield(weft_thread *t)
 {
+	weft_thread *under;
+
 	wf_thread_go_behind(t);
-	return wf_thread_leave_under_last(t, part(t));
+	under = is_thread_now(t);
+	if (t->scope != NULL)
+		return wf_scope_join_last(t, under);
+	t->event.where_ = NULL;
+	return wf_body_leave_for(t, under);
 }
 
 weft_thread *wf_body_return(weft_thread *t)

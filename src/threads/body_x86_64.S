@@ -124,7 +124,7 @@
 /* int weft_async_call(weft_thread_fn *fn, void *arg) */
 	.globl	weft_async_call
 	.type	weft_async_call, @function
-	.p2align 4
+	.p2align 6
 weft_async_call:
 	.cfi_startproc
 	endbr64
@@ -183,6 +183,7 @@ __morestack:
 .Luntidy:
 	movq	%rbx, %rdi
 	movl	%eax, %esi
+.Lends:
 	/* As a call, but one that the processor does not expect to return: see leave.h. */
 	leaq	1f(%rip), %rax
 	pushq	%rax
@@ -275,13 +276,14 @@ wf_body_leave:
  * made once more, but for the processor only. If leaving was the last thing that the
  * function did there is nothing to foresee. */
 	GO_ON	came_back
+	movq	wf_thread_current@gottpoff(%rip), %rdi
+	movq	%fs:(%rdi), %rdi
 	leaq	.Lreturned(%rip), %rax
 	cmpq	%rax, %rcx
-	je	1f
+	je	2f
 	movq	%rbx, %rdx
 	.cfi_register %rbx, %rdx
-	movq	wf_thread_current@gottpoff(%rip), %rbx
-	movq	%fs:(%rbx), %rbx
+	movq	%rdi, %rbx
 	leaq	.Lforeseen(%rip), %rax
 	jmp	.Lcall
 .Lforeseen:
@@ -291,8 +293,10 @@ wf_body_leave:
 	.cfi_adjust_cfa_offset -8
 	movq	%rdx, %rbx
 	.cfi_restore %rbx
-1:	xorl	%eax, %eax
+	xorl	%eax, %eax
 	notrack jmp *%rcx
+2:	xorl	%esi, %esi
+	jmp	.Lends
 	.cfi_endproc
 	.size	came_back, . - came_back
 
@@ -301,7 +305,7 @@ wf_body_leave:
 	.globl	wf_body_block
 	.hidden	wf_body_block
 	.type	wf_body_block, @function
-	.p2align 4
+	.p2align 6
 wf_body_block:
 	.cfi_startproc
 	endbr64

@@ -45,7 +45,7 @@ static inline int wf_call_allowed(const char *name, uintptr_t pc)
 /* Whether only what is there at once is wanted. */
 static inline bool wf_past(uint64_t deadline)
 {
-	return deadline != WEFT_FOREVER && deadline <= wf_now();
+	return deadline != WEFT_FOREVER && wf_worker_past(wf_worker_self(), deadline);
 }
 
 /* A call that need not wait was answered. Returns n. */

@@ -140,6 +140,11 @@ static __attribute__((no_sanitize("address", "thread"))) bool read_wait(const we
 
 	if (!still_begin(t, &s) || s.state != WF_THREAD_PARKED)
 		return false;
+	if (wait == &wf_wait_finish) {
+		copy->what = wait->what;
+		copy->on = (uintptr_t) * (weft_scope *const volatile *)&t->scope;
+		return still_so(t, &s);
+	}
 	if ((uintptr_t)wait < t->context.low || (uintptr_t)(wait + 1) > t->context.high)
 		return false;
 	copy->what = *(const char *const volatile *)&wait->what;

@@ -73,6 +73,16 @@ static WF_INLINE void wf_thread_leave_for(struct wf_worker *w, weft_thread *t, w
 	wf_thread_arrived(t->worker);
 }
 
+/* The same where t ends, for a thread of its color. */
+static WF_INLINE _Noreturn void wf_thread_leave_last(struct wf_worker *w, weft_thread *t,
+						     weft_thread *next)
+{
+	wf_thread_check_rounding(t);
+	wf_thread_enter(w, next);
+	wf_exceptions_exchange(w->flow.exceptions, &t->context, &next->context);
+	wf_context_leave(&t->context, &next->context);
+}
+
 /* Leaves the stack of a body for who lies under it, or for the worker: to the world it has
  * not stopped. */
 static WF_INLINE void wf_thread_leave_under(weft_thread *t, weft_thread *under)
@@ -132,7 +142,7 @@ static WF_INLINE void wf_thread_leave(weft_thread *t)
 		return;
 	}
 	if (w->flow.young != NULL) {
-		ev = wf_turn_take_young(w);
+		ev = wf_turn_take_young(w, wf_thread_resume);
 		if (ev == NULL)
 			wf_turn_queue_young(w);
 	}
@@ -166,7 +176,6 @@ static WF_INLINE void wf_thread_park(weft_thread *t, struct wf_wait *wait)
 		wf_trim_arm();
 	WF_PROBE2(park_thread, t, wait->what);
 	wf_thread_leave(t);
-	WF_STORE(&t->wait, NULL);
 }
 
 #endif

@@ -67,7 +67,7 @@ static WF_NOINLINE ssize_t write_waiting(int fd, const void *buf, size_t len, in
 static inline ssize_t do_write(int fd, const void *buf, size_t len, int64_t offset,
 			       uint64_t deadline)
 {
-	int64_t n = wf_now_write(fd, buf, len, offset, wf_past(deadline));
+	int64_t n = wf_now_write(fd, buf, len, offset, wf_past(deadline), wf_thread_resume);
 
 	return n != WF_NOW_WAIT ? (ssize_t)wf_answered(n)
 				: write_waiting(fd, buf, len, offset, deadline);

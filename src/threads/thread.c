@@ -223,14 +223,13 @@ static WF_INLINE _Noreturn void end_under(weft_thread *t)
  * itself may be given back while we are on it. */
 static WF_INLINE _Noreturn void end_for(struct wf_worker *w, weft_thread *t, weft_thread *owner)
 {
-	if (wf_spare_keep(w, t, t)) {
+	if (wf_spare_keep(w, NULL, t)) {
 		WF_ADD_OWN(&w->flow.ended, 1u);
 	} else {
 		t->errand = WF_ERRAND_END;
 		w->flow.left = t;
 	}
-	wf_thread_leave_for(w, t, owner);
-	wf_bug("a thread that ended was resumed");
+	wf_thread_leave_last(w, t, owner);
 }
 
 /* What it has left behind. */
@@ -275,7 +274,7 @@ static WF_INLINE _Noreturn void end_with(weft_thread *t, weft_thread *next)
 		WF_ADD_OWN(&w->flow.ended, 1u);
 		WF_STORE(&t->state, WF_THREAD_ENDED);
 		WF_STORE(&t->bond, WF_THREAD_TAKEN);
-		wf_thread_leave_for(w, t, next);
+		wf_thread_leave_last(w, t, next);
 	}
 	w->flow.left = t;
 	wf_thread_leave(t);
@@ -287,23 +286,37 @@ static WF_INLINE _Noreturn void end(weft_thread *t, int result)
 	end_with(t, end_scopes(t, result));
 }
 
-/* It is jumped to (see leave.h), if the compiler does not know that it never returns. */
+/* They are jumped to (see leave.h), if the compiler does not know that they never return. */
+static WF_OPAQUE void end_untidily(weft_thread *t, int result)
+{
+	end(t, result);
+}
+
 static WF_OPAQUE void end_otherwise(weft_thread *t, weft_thread *next)
 {
 	end_with(t, next);
 }
 
-/* Apart from the rest is what most bodies do that have waited: it is a chain of loads that
- * wait for each other, and the fewer registers it needs the fewer are in memory. The worker
- * is found by its own variable where the compiler cannot have its address from before
- * end_scopes, which may switch. */
+/* Apart from the rest is what most bodies do that have waited, in functions that jump to each
+ * other: it is a chain of loads that wait for each other, and the fewer registers each needs
+ * the fewer are saved in memory. */
 void wf_thread_end(weft_thread *t, int result)
 {
-	weft_thread *owner = end_scopes(t, result);
+	if (WF_UNLIKELY(t->body & WF_BODY_UNTIDY) || t->scope == NULL) {
+		end_untidily(t, result);
+		return;
+	}
+	wf_locks_thread_ends(t);
+	t->result = result;
+	wf_scope_leave_last(t);
+}
+
+void wf_thread_end_for(weft_thread *t, weft_thread *owner)
+{
 #ifdef __x86_64__
 	struct wf_worker *w = wf_self_worker;
 #else
-	struct wf_worker *w = t->worker;
+	struct wf_worker *w = t->worker; /* there compilers keep the address over a switch */
 #endif
 
 	if (WF_LIKELY(owner != NULL && t->under == &wf_nobody && w->flow.young == NULL &&

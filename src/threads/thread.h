@@ -86,9 +86,10 @@ struct weft_thread {
 	_Atomic uint8_t in_vain;      /* trim.c: trims in a row that gave nothing back */
 	bool settles;                 /* it waits for its kick, to end */
 	_Atomic uint32_t parkings;    /* counts them */
-	_Atomic uint32_t seen;        /* trim.c: the count when it was last looked at, */
-	_Atomic uint32_t trimmed;     /* and when it was trimmed */
-	struct wf_wait *_Atomic wait; /* why it is parked */
+	struct wf_wait *_Atomic wait; /* why it is parked, while it is */
+	/* Each wait and resume touches what is above, in three lines of the cache. */
+	_Atomic uint32_t seen;    /* trim.c: the count when it was last looked at, */
+	_Atomic uint32_t trimmed; /* and when it was trimmed */
 	_Atomic uintptr_t bond;
 	weft_thread_fn *fn;
 	void *arg;
@@ -155,6 +156,8 @@ weft_thread *wf_thread_make_body(struct wf_worker *w, weft_thread_fn *fn, void *
 				 int *err);
 void wf_thread_free_spare(struct wf_worker *w, weft_thread *t);
 void wf_thread_end(weft_thread *t, int result);
+/* The rest of it, when it has left its scope, whose owner goes on; NULL: that does not. */
+void wf_thread_end_for(weft_thread *t, weft_thread *owner);
 
 /* Stops the running thread until somebody wakes it (wf_thread_wake, or an event
  * whose run is wf_thread_resume and whose arg is the thread, in its color). `wait`

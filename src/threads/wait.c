@@ -11,6 +11,8 @@
 #include "platform/clock.h"
 #include "threads/thread.h"
 
+struct wf_wait wf_wait_finish = { .what = "finish" };
+
 int wf_wait_refused(void)
 {
 	return wf_thread_forked != NULL && wf_worker_self() == NULL ? -ESHUTDOWN : -EPERM;
@@ -50,7 +52,7 @@ static WF_NOINLINE void wait_until(struct wf_wait *wait, uint64_t deadline)
 	weft_timer timer;
 
 	weft_timer_init(&timer, wf_thread_self()->event.color, expire, wait);
-	if (deadline <= wf_now())
+	if (wf_worker_past(wf_worker_self(), deadline))
 		expire(wait);
 	else
 		(void)weft_timer_start_until(&timer, deadline);

@@ -29,6 +29,10 @@ struct wf_wait {
 	_Atomic bool woken, cancelling;
 };
 
+/* That of a thread for the end of its scope, which is where the rest is: it is never cancelled,
+ * and all threads share it. */
+extern struct wf_wait wf_wait_finish;
+
 /* Parks the running thread, until woken; calls wait->cancel, with wait->error set, if
  * the deadline comes first, or its scope is cancelled or was. */
 void wf_wait(struct wf_wait *wait, uint64_t deadline);

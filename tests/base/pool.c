@@ -12,7 +12,6 @@
 enum { OWNED = 0x0ddba11 };
 
 struct record {
-	uint64_t link[2]; /* where the pool keeps its own while it is free */
 	uint64_t owner;
 	uint64_t stamp;
 };
@@ -128,6 +127,11 @@ TEST(a_pool_ends_where_its_room_ends)
 		n++;
 	CHECK_EQ(n, pool.room);
 	CHECK(n >= 1 && n < 10000);
+	for (size_t i = 0; i < n; i++)
+		wf_pool_put(&pool, NULL, pool.base + i * pool.size);
+	for (size_t i = 0; i < n; i++)
+		CHECK(wf_pool_get(&pool, NULL, true) != NULL);
+	CHECK(wf_pool_get(&pool, NULL, true) == NULL);
 	wf_pool_fini(&pool);
 }
 

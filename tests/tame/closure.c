@@ -281,7 +281,7 @@ static const weft_tame_function tell_color_f = {
 	.where = "tell.tame.c:1",
 	.body = tell_color_body,
 	.entry = (void (*)(void))tell_color,
-	.size = WEFT_TAME_SIZE(struct lend_c),
+	.size = sizeof(struct lend_c),
 };
 
 static void tell_color(int on)
@@ -404,7 +404,7 @@ static void *call_and_call(void *arg)
 		.name = "small",
 		.where = "small.tame.c:1",
 		.body = check_body,
-		.size = WEFT_TAME_SIZE(struct large_c),
+		.size = sizeof(struct large_c),
 	};
 	weft_tame_function big = small;
 	int *n = arg;

@@ -128,7 +128,7 @@ static const weft_tame_function add_f = {
 	.entry = (void (*)(void))add,
 	.waits = add_waits,
 	.wait_count = 1,
-	.size = WEFT_TAME_SIZE(struct add_c),
+	.size = sizeof(struct add_c),
 };
 static const weft_tame_site add_s1 = {
 	.where = "add.tame.c:4",
@@ -208,7 +208,7 @@ static const weft_tame_function sum_f = {
 	.entry = (void (*)(void))sum,
 	.waits = sum_waits,
 	.wait_count = 1,
-	.size = WEFT_TAME_SIZE(struct sum_c),
+	.size = sizeof(struct sum_c),
 };
 static const weft_tame_site sum_s1 = {
 	.where = "sum.tame.c:4",
@@ -306,7 +306,7 @@ static const weft_tame_function collect_f = {
 	.entry = (void (*)(void))collect,
 	.waits = collect_waits,
 	.wait_count = 1,
-	.size = WEFT_TAME_SIZE(struct collect_c),
+	.size = sizeof(struct collect_c),
 };
 static const weft_tame_rendezvous_site collect_r = { "collect.tame.c:3", "r" };
 static const weft_tame_site collect_s1 = {
@@ -387,7 +387,7 @@ static const weft_tame_function lend_f = {
 	.where = "lend.tame.c:1",
 	.body = collect_body, /* it does not wait */
 	.entry = (void (*)(void))lend,
-	.size = WEFT_TAME_SIZE(struct lend_c),
+	.size = sizeof(struct lend_c),
 };
 
 static void lend(weft_tame_rendezvous *r, int id, int_event *made, int **slot)

@@ -30,7 +30,7 @@ static void put_all(enum wf_tame_kind kind, size_t size)
 static int all_sizes(void *unused)
 {
 	(void)unused;
-	for (size_t size = 48; size < 700; size += 7)
+	for (size_t size = sizeof(weft_tame_closure); size < 700; size += 7)
 		for (int kind = 0; kind < WF_TAME_KINDS; kind++) {
 			get_all(kind, size);
 			put_all(kind, size);
@@ -90,22 +90,23 @@ TEST(what_was_freed_is_kept_out_of_use_for_a_while_if_checks_are_asked_for)
 	CHECK_EQ(run_on(1, again, (void *)WF_TAME_QUARANTINE), 0);
 }
 
-static int keeps_its_beginning(void *unused)
+static int keeps_its_content(void *unused)
 {
 	char *at = wf_tame_get(wf_worker_self(), WF_TAME_EVENTS, 100, true);
 
 	(void)unused;
 	memset(at, 7, 100);
 	wf_tame_put(wf_worker_self(), WF_TAME_EVENTS, 100, at);
+	/* ASan is told that nobody reads the rest. */
 	for (unsigned i = 0; i < sizeof(weft_tame_closure); i++)
 		CHECK_EQ(at[i], 7);
 	return 0;
 }
 
-TEST(what_is_free_keeps_its_beginning)
+TEST(what_is_free_keeps_its_content)
 {
 	setenv("WEFT_TAME", "no", 1);
-	CHECK_EQ(run_on(1, keeps_its_beginning, NULL), 0);
+	CHECK_EQ(run_on(1, keeps_its_content, NULL), 0);
 }
 
 /* Whoever lists closures meets those that are being made. */

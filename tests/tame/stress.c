@@ -177,7 +177,7 @@ static const weft_tame_function churn_f = {
 	.entry = (void (*)(void))churn,
 	.waits = churn_waits,
 	.wait_count = 3,
-	.size = WEFT_TAME_SIZE(struct churn_c),
+	.size = sizeof(struct churn_c),
 };
 static const weft_tame_site churn_inside = {
 	.where = "churn.tame.c:1",

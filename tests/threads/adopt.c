@@ -3,6 +3,7 @@
 #include "threads/blocking.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 
 #include "io/fd.h"
 
@@ -94,6 +95,61 @@ static void end_echo(const struct ends *here)
 	CHECK_EQ(weft_close(here->out), 0);
 	if (here->in != here->out)
 		CHECK_EQ(weft_close(here->in), 0);
+}
+
+static int bytes_in(int fd)
+{
+	int bytes = -1;
+
+	CHECK_EQ(ioctl(fd, FIONREAD, &bytes), 0);
+	return bytes;
+}
+
+static int read_one(void *arg)
+{
+	expect(((int *)arg)[0], 'x');
+	return 0;
+}
+
+/* It has not waited meanwhile, so nobody asked the kernel. */
+THREAD_TEST(what_is_written_to_a_pipe_is_read_at_once_for_who_waits, 1)
+{
+	int fd[2];
+
+	CHECK_EQ(weft_pipe(fd), 0);
+	for (int i = 0; i < ROUNDS && on_epoll() && fd[1] == fd[0] + 1; i++) {
+		weft_thread *reader;
+
+		CHECK_EQ(weft_thread_start(&reader, NULL, read_one, fd), 0);
+		CHECK_EQ(weft_yield(), 0);
+		put(fd[1], 'x');
+		CHECK_EQ(bytes_in(fd[0]), 0);
+		put(fd[1], 'y');
+		CHECK_EQ(bytes_in(fd[0]), SIZE);
+		CHECK_EQ(weft_join(reader, NULL), 0);
+		expect(fd[0], 'y');
+	}
+	CHECK_EQ(weft_close(fd[0]), 0);
+	return weft_close(fd[1]);
+}
+
+/* A number that was the other end may be that of another pipe by now. */
+THREAD_TEST(a_pipe_whose_other_end_was_moved_still_works, 1)
+{
+	int a[2], b[2], moved;
+	struct ends there;
+
+	CHECK_EQ(weft_pipe(a), 0);
+	moved = dup(a[0]);
+	CHECK(moved >= 0);
+	CHECK_EQ(weft_fd_adopt(moved), 0);
+	CHECK_EQ(weft_close(a[0]), 0);
+	CHECK_EQ(weft_pipe(b), 0);
+	there = (struct ends){ moved, b[1] };
+	CHECK_EQ(weft_go(echo, &there), 0);
+	play(&(struct ends){ b[0], a[1] });
+	CHECK_EQ(weft_close(a[1]), 0);
+	return weft_close(b[0]);
 }
 
 THREAD_TEST(a_pipe_of_weft_does_not_block_and_is_closed_on_exec, 1)

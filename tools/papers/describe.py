@@ -135,6 +135,7 @@ def computed(rows):
     for r in rows:
         if "aim" in r and r["value"] is not None:
             yield (f"{r['case']}: {r['value']:.3g} {r['unit']}" +
+                   (f" ±{r['spread'] * 100:.0f}%" if r["spread"] else "") +
                    (f" (aim: {r['aim']})" if r["aim"] else ""))
 
 

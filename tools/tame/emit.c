@@ -160,7 +160,7 @@ static void emit_descriptor(struct text *out, const struct function *f)
 	if (waits)
 		tame_print(out, "\t.waits = %s__w,\n\t.wait_count = %zu,\n", f->name,
 			   f->wait_count);
-	tame_print(out, "\t.size = WEFT_TAME_SIZE(struct %s__c),\n};\n", f->name);
+	tame_print(out, "\t.size = sizeof(struct %s__c),\n};\n", f->name);
 }
 
 /* Everything that the function's text refers to. The function itself is declared as it will be
