@@ -205,7 +205,7 @@ static WF_NOINLINE weft_thread *left(weft_thread *t, weft_thread *owner)
 	return owner;
 }
 
-static WF_NOINLINE weft_thread *leave_somehow(weft_thread *t)
+weft_thread *wf_scope_leave(weft_thread *t)
 {
 	weft_thread *owner;
 
@@ -225,14 +225,9 @@ static WF_NOINLINE weft_thread *leave_somehow(weft_thread *t)
 	return left(t, owner);
 }
 
-weft_thread *wf_scope_leave(weft_thread *t)
-{
-	return leave_somehow(t);
-}
-
 static WF_NOINLINE void leave_somehow_last(weft_thread *t)
 {
-	wf_thread_end_for(t, leave_somehow(t));
+	wf_thread_end_for(t, wf_scope_leave(t));
 }
 
 static WF_NOINLINE void left_last(weft_thread *t, weft_thread *owner)

@@ -14,13 +14,13 @@ enum {
 	AHEAD = 4,                 /* records that are fetched before they are asked for */
 };
 
+_Static_assert(FRESH > 0, "a cache gets at least one");
+
 /* A record's share of the reserved space: itself, and its place in the stock. */
 static inline size_t share(const struct wf_pool *pool)
 {
 	return pool->size + sizeof *pool->stock;
 }
-
-_Static_assert(FRESH > 0, "a cache gets at least one");
 
 /* A process with a limit on its address space keeps most of it for itself. */
 static size_t allowed_room(size_t size, size_t room)
