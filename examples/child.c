@@ -1,4 +1,7 @@
 /* child.c - child processes: their end is an event. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* environ */
+#endif
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 
     source weft-gdb.py
     weft threads            all of them: state, color, what they wait for, where begun
-    weft bt N|NAME|all      stacks
+    weft bt N|NAME|all      stacks, from the call in which they wait
     weft thread N|NAME      go there: up, down, info locals ... see that thread
     weft thread off         back to the kernel thread
     weft closures           tamed functions that wait: color, where
@@ -15,6 +15,7 @@ that its frames called the kernel thread's innermost one, which is left out. Thr
 are found as src/platform/stack.h says, and their registers as the switch leaves them
 (src/platform/switch_x86_64.h, switch_aarch64.S). Closures are found as src/tame/memory.c does.
 """
+import functools
 import re
 
 import gdb
@@ -22,6 +23,9 @@ from gdb.unwinder import Unwinder, register_unwinder
 
 STATES = ["free", "ready", "running", "waiting", "ended"]
 FREE, READY, RUNNING, PARKED, ENDED, HOPS, SPARE = range(7)
+
+# Of Weft's sources: those that a thread passes on its way into a wait.
+FOLDERS = ["platform/", "scheduler/", "io/", "threads/", "async/", "tame/"]
 
 # No object lies this low: a smaller number is a descriptor.
 LEAST_ADDRESS = 1 << 22
@@ -49,6 +53,7 @@ def text_at(pointer, default=""):
         return default
 
 
+@functools.lru_cache(maxsize=1000)
 def function_name(address):
     block = gdb.execute("info symbol %#x" % address, to_string=True)
     return block.split(" ")[0] if "No symbol" not in block else "%#x" % address
@@ -76,9 +81,13 @@ class Thread:
         self.record = record
         self.address = int(record.address)
         self.state = state_of(record)
-        self.name = record["name"].string(errors="replace")
+        self.name = record["name"].string(errors="replace") or self.function()
         self.color = int(record["event"]["color"])
         self.where = text_at(record["event"]["where_"], "(internal)")
+
+    def function(self):
+        name = function_name(int(self.record["fn"]))
+        return "a body" if name == "no_function" else name + "()"
 
     def title(self):
         return '%d "%s" (%#x)' % (self.number, self.name, self.address)
@@ -243,16 +252,34 @@ def arguments(frame):
         return ""
 
 
+def is_inside(frame):
+    """Whether it is Weft's, and not what the user called."""
+    park = gdb.lookup_global_symbol("wf_park")
+    sal = frame.find_sal()
+    if park is None or not sal.symtab or (frame.name() or "weft_").startswith("weft_"):
+        return False
+    sources = park.symtab.filename[:-len("threads/thread.c")]
+    return any(sal.symtab.filename.startswith(sources + folder) for folder in FOLDERS)
+
+
+def first_seen_by_user(frame):
+    """What a thread does inside of a call is the same for all that wait there. All, if the
+    user has no part in it."""
+    outer = frame
+    while outer is not None and is_inside(outer):
+        outer = outer.older()
+    return outer or frame
+
+
 def show_frames(frame):
-    number = 0
     # A body that has waited was called by nobody any more.
     while frame is not None and frame.pc() != 0:
         name = frame.name() or function_name(frame.pc())
         sal = frame.find_sal()
         place = " at %s:%d" % (sal.symtab.filename, sal.line) if sal and sal.symtab else ""
-        print("#%-3d %#018x in %s (%s)%s" % (number, frame.pc(), name, arguments(frame), place))
+        print("#%-3d %#018x in %s (%s)%s" % (frame.level(), frame.pc(), name, arguments(frame),
+                                             place))
         frame = frame.older()
-        number += 1
 
 
 def show_parked(thread):
@@ -261,7 +288,7 @@ def show_parked(thread):
         return
     unwinder.show(thread)
     try:
-        show_frames(first_frame())
+        show_frames(first_seen_by_user(first_frame()))
     finally:
         unwinder.hide()
 
@@ -589,6 +616,7 @@ class PrintCommand(gdb.Command):
 def forget(event):
     """The program goes on: what was shown is past."""
     unwinder.shown = None
+    function_name.cache_clear()
 
 
 WeftCommand()

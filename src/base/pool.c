@@ -12,6 +12,7 @@
 enum {
 	FRESH = WF_POOL_CACHE / 2, /* records never used that a cache gets at a time */
 	AHEAD = 4,                 /* records that are fetched before they are asked for */
+	DUMPED = 16 << 20,         /* bytes that a core dump has at first; several huge pages */
 };
 
 _Static_assert(FRESH > 0, "a cache gets at least one");
@@ -53,6 +54,9 @@ int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (at == MAP_FAILED)
 			continue;
+		/* Else a core dump would be of all that is reserved: tens of gigabytes, which
+		 * not everybody who is handed a dump takes for holes. */
+		(void)madvise(at, room * share(pool), MADV_DONTDUMP);
 		pool->base = at;
 		pool->stock = (void **)(void *)(pool->base + room * size);
 		pool->room = room;
@@ -77,6 +81,18 @@ void wf_pool_reset(struct wf_pool *pool)
 	wf_lock_give(&pool->lock);
 }
 
+/* Twice as much each time: a call of the kernel is seldom needed. */
+static void let_dump(struct wf_pool *pool) WF_REQUIRES(pool->lock)
+{
+	size_t all = pool->room * pool->size, now = pool->dumped;
+	size_t next = now > 0 ? 2 * now : DUMPED;
+
+	while (next < pool->fresh * pool->size)
+		next *= 2;
+	pool->dumped = next < all ? next : all;
+	(void)madvise(pool->base + now, pool->dumped - now, MADV_DODUMP);
+}
+
 /* Cuts off up to `count` records of the space never used, the first last. The last
  * eighth is for those who cannot take a no. */
 static unsigned cut(struct wf_pool *pool, void **items, unsigned count, bool must)
@@ -89,6 +105,8 @@ static unsigned cut(struct wf_pool *pool, void **items, unsigned count, bool mus
 		count = (unsigned)left;
 	for (unsigned i = count; i > 0; i--)
 		items[i - 1] = pool->base + pool->fresh++ * pool->size;
+	if (WF_UNLIKELY(pool->fresh * pool->size > pool->dumped))
+		let_dump(pool);
 	return count;
 }
 
@@ -166,6 +184,15 @@ void *wf_pool_get(struct wf_pool *pool, struct wf_pool_cache *cache, bool must)
 	return record;
 }
 
+/* Only debug builds ask. */
+static __attribute__((unused)) bool holds(const struct wf_pool_cache *cache, const void *record)
+{
+	for (unsigned i = 0; i < cache->count; i++)
+		if (cache->items[i] == record)
+			return true;
+	return false;
+}
+
 void wf_pool_put(struct wf_pool *pool, struct wf_pool_cache *cache, void *record)
 {
 	if (WF_UNLIKELY(pool->limit != 0))
@@ -174,6 +201,7 @@ void wf_pool_put(struct wf_pool *pool, struct wf_pool_cache *cache, void *record
 		stock(pool, &record, 1);
 		return;
 	}
+	WF_ASSERT(!holds(cache, record));
 	if (WF_UNLIKELY(cache->count == 2 * WF_POOL_CACHE)) {
 		/* The oldest: the others may still be in the processor's cache. */
 		stock(pool, cache->items, WF_POOL_CACHE);

@@ -23,6 +23,7 @@ struct wf_pool {
 	size_t fresh WF_GUARDED(lock);   /* records never handed out start here */
 	void **stock WF_GUARDED(lock);   /* those that are free and in no cache */
 	size_t stocked WF_GUARDED(lock); /* how many */
+	size_t dumped WF_GUARDED(lock);  /* bytes of records that core dumps have */
 };
 
 /* What one thread keeps for itself. Empty if its count is 0. */

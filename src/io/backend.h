@@ -32,7 +32,7 @@ struct wf_backend {
 	struct wf_poller *(*open)(struct wf_worker *w, int *err);
 	void (*close)(struct wf_poller *p);
 	void (*free)(struct wf_poller *p);
-	int (*poll)(struct wf_poller *p, int64_t wait_ns);
+	int (*poll)(struct wf_poller *p, uint64_t until);
 	int (*serve)(struct wf_poller *self, struct wf_poller *stuck);
 
 	/* All of the following with the lock of f held; begin, cancel and offloaded
@@ -101,6 +101,8 @@ void wf_poller_fini(struct wf_poller *p);
 
 /* A poll that waits (now or next) returns. */
 void wf_poller_wake(struct wf_poller *p);
+/* The same, though a wake is under way: another may have taken that. */
+void wf_poller_wake_again(struct wf_poller *p);
 /* Whether a wake came since the last time. */
 bool wf_poller_woken(struct wf_poller *p);
 

@@ -29,6 +29,9 @@
 
 enum { EVENTS = WF_POLL_BATCH, CHECKS = WF_POLL_BATCH, AWAY_MAX = 4, PART = WF_POLL_PART };
 
+/* The longest sleep that every kernel takes: an hour. */
+#define LONGEST_NS ((int64_t)3600 * 1000000000)
+
 #define WAKE UINT64_MAX
 
 struct epoll_poller {
@@ -549,24 +552,27 @@ static WF_INLINE void edge(uint64_t data, uint32_t events, uint64_t asked, struc
 		wf_after(after);
 }
 
-static int wait_events(int fd, struct epoll_event *events, int64_t wait_ns)
+static int wait_events(int fd, struct epoll_event *events, uint64_t until)
 {
-	struct timespec ts = { wait_ns / 1000000000, wait_ns % 1000000000 };
 	static _Atomic bool coarse;
+	struct timespec ts;
+	int64_t wait_ns;
 	int n;
 
 	if (WF_FAULT(EINTR) < 0)
 		return 0;
-	if (wait_ns <= 0)
-		return wf_epoll_wait(fd, events, EVENTS, wait_ns == 0 ? 0 : -1);
+	if (until == 0 || until == UINT64_MAX)
+		return wf_epoll_wait(fd, events, EVENTS, until == 0 ? 0 : -1);
+	wait_ns = (int64_t)wf_now_until(until);
+	if (wait_ns < 0 || wait_ns > LONGEST_NS)
+		wait_ns = LONGEST_NS;
 	if (!WF_LOAD(&coarse)) {
+		ts = (struct timespec){ wait_ns / 1000000000, wait_ns % 1000000000 };
 		n = (int)syscall(SYS_epoll_pwait2, fd, events, EVENTS, &ts, NULL, 0);
 		if (n >= 0 || errno != ENOSYS)
 			return n;
 		WF_STORE(&coarse, true); /* before Linux 5.11 */
 	}
-	if (wait_ns > (int64_t)1000000 * 3600000)
-		wait_ns = (int64_t)1000000 * 3600000;
 	return epoll_wait(fd, events, EVENTS, (int)((wait_ns + 999999) / 1000000));
 }
 
@@ -627,11 +633,11 @@ static int see_to_some(struct epoll_poller *p, bool *any)
 	return see_to(events, n, asked);
 }
 
-static int look(struct epoll_poller *p, int64_t wait_ns)
+static int look(struct epoll_poller *p, uint64_t until)
 {
 	struct epoll_event events[EVENTS];
 	uint64_t asked = wf_ticks();
-	int n = wait_events(p->fd, events, wait_ns);
+	int n = wait_events(p->fd, events, until);
 	int part = n < PART ? n : PART;
 
 	fetch_records(events, n < 2 * PART ? n : 2 * PART);
@@ -646,7 +652,7 @@ static int look(struct epoll_poller *p, int64_t wait_ns)
 	return see_to(events, part, asked);
 }
 
-static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
+static int poll_epoll(struct wf_poller *p, uint64_t until)
 {
 	bool any;
 	int n;
@@ -655,10 +661,10 @@ static int poll_epoll(struct wf_poller *p, int64_t wait_ns)
 	if (any)
 		return n;
 	/* What was delivered is to be run before this worker sleeps. */
-	if (check_handed(p) || (wait_ns != 0 && wf_poller_woken(p)))
-		wait_ns = 0;
-	n = look(of(p), wait_ns);
-	if (wait_ns != 0)
+	if (check_handed(p) || (until != 0 && wf_poller_woken(p)))
+		until = 0;
+	n = look(of(p), until);
+	if (until != 0)
 		(void)wf_poller_woken(p);
 	return n;
 }

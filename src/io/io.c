@@ -65,16 +65,26 @@ void wf_poller_fini(struct wf_poller *p)
 		close(p->wake_fd);
 }
 
+static void ring(struct wf_poller *p)
+{
+	static const uint64_t one = 1;
+
+	while (write(p->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
 /* The write is what wakes; whoever finds `woken` set knows that one is under way
  * and that the poller will look again after it. */
 void wf_poller_wake(struct wf_poller *p)
 {
-	static const uint64_t one = 1;
+	if (!atomic_exchange(&p->woken, true))
+		ring(p);
+}
 
-	if (atomic_exchange(&p->woken, true))
-		return;
-	while (write(p->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
-		;
+void wf_poller_wake_again(struct wf_poller *p)
+{
+	atomic_store(&p->woken, true);
+	ring(p);
 }
 
 bool wf_poller_woken(struct wf_poller *p)
@@ -254,9 +264,9 @@ static void close_poller(struct wf_worker *w)
 		wf_io->close(p);
 }
 
-static int poll_kernel(struct wf_worker *w, int64_t wait_ns)
+static int poll_kernel(struct wf_worker *w, uint64_t until)
 {
-	int n = wf_io->poll(wf_worker_poller(w), wait_ns);
+	int n = wf_io->poll(wf_worker_poller(w), until);
 
 	if (n > 0)
 		wf_count_io(w, (unsigned)n);

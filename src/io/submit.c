@@ -59,7 +59,8 @@ static inline bool usual(const struct wf_fd *f, const weft_op *op, const struct 
 {
 	const unsigned special = 1u << WF_OP_CONNECT | 1u << WF_OP_CLOSE;
 
-	return !f->closing && f->kind != WF_KIND_UNKNOWN && !(op->flags_ & WF_OP_LOOSE) &&
+	return !f->closing && f->kind != WF_KIND_UNKNOWN &&
+	       (!(op->flags_ & WF_OP_LOOSE) || f->kind == WF_KIND_FILE) &&
 	       !(special >> op->kind_ & 1) && (f->sure || dir->head == NULL);
 }
 

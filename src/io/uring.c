@@ -20,7 +20,11 @@
 
 #include "base/capacity.h"
 #include "base/memory.h"
+#include "platform/clock.h"
 #include "scheduler/scheduler.h"
+
+/* Sleeps of at least so long get an alarm. */
+#define ALARM_LEAST_NS ((uint64_t)10 * 1000 * 1000)
 
 struct wf_uring_kernel wf_uring_kernel;
 unsigned wf_uring_modesty;
@@ -50,8 +54,12 @@ static void step_sendfile(struct wf_uring *u, weft_op *op)
 	offload = n == WF_TRY_OFFLOAD;
 	if (offload)
 		n = wf_job_start(op->record_, op);
-	if (!offload || n < 0)
-		wf_uring_complete(op, n, 0);
+	if (!offload || n < 0) {
+		struct wf_after after = { 0 };
+
+		wf_uring_complete(op, n, 0, &after);
+		wf_after(&after);
+	}
 }
 
 static void take_start(struct wf_uring *u, weft_op *op)
@@ -125,30 +133,37 @@ static unsigned copy_done(struct wf_uring *u, struct done *done)
 	return n;
 }
 
-static void take_done(struct wf_uring *u, const struct done *d)
+static void take_done(struct wf_uring *u, const struct done *d, struct wf_after *after)
 {
 	weft_op *op = (weft_op *)(uintptr_t)(d->data & ~(uint64_t)WF_DATA_CANCEL);
 
 	if (is_outcome(d->data))
-		wf_uring_complete(op, d->n, d->flags);
+		wf_uring_complete(op, d->n, d->flags, after);
 	else if (d->data > WF_DATA_LAST)
 		wf_uring_cancelled(op, d->n);
 	else if (d->data == WF_DATA_WAKE && !(d->flags & IORING_CQE_F_MORE))
 		WF_STORE(&u->wake_armed, false);
+	else if (d->data == WF_DATA_ALARM)
+		WF_STORE(&u->alarm, UINT64_MAX);
 }
 
-static int reap(struct wf_uring *u)
+/* What has ended is delivered when all were seen to: most of it is often of one color. Sets
+ * *owners if something was for the ring's owner alone. */
+static int reap(struct wf_uring *u, bool *owners)
 {
 	struct done done[WF_POLL_BATCH];
+	struct wf_after after = { 0 };
 	int delivered = 0;
 	unsigned n;
 
 	do {
 		n = copy_done(u, done);
 		for (unsigned i = 0; i < n; i++) {
-			take_done(u, &done[i]);
+			take_done(u, &done[i], &after);
 			delivered += is_outcome(done[i].data);
+			*owners |= done[i].data == WF_DATA_WAKE || done[i].data == WF_DATA_ALARM;
 		}
+		wf_after(&after);
 	} while (n == WF_POLL_BATCH && delivered < WF_RING_COMPLETIONS);
 	return delivered;
 }
@@ -170,18 +185,63 @@ static bool kernel_has_some(struct wf_uring *u)
 	       (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW);
 }
 
-/* Whatever the kernel refuses stays in the ring: nothing is lost, we come again. */
-static void enter(struct wf_uring *u, int64_t wait_ns)
+/* The kernel takes longer to set a timer for a sleep, and to take it back, than we to
+ * find out that a completion has ended the sleep. So where a sleep may be long the ring has
+ * one alarm for it and for those that follow: it may go off too early for one of them, never
+ * too late. There may be two of them, if one is moved just when it goes off: the same. Returns
+ * whether there is one. */
+static bool set_alarm(struct wf_uring *u, uint64_t until)
 {
-	struct __kernel_timespec ts = { wait_ns / 1000000000, wait_ns % 1000000000 };
-	struct io_uring_cqe *cqe;
+	uint64_t set = WF_LOAD(&u->alarm), wait;
+	struct io_uring_sqe *sqe;
 
+	if (WF_LIKELY(set <= until))
+		return true;
+	if (wf_now_until(until) < ALARM_LEAST_NS || !wf_uring_kernel.since_5_19)
+		return false;
+	(void)io_uring_submit(&u->ring); /* or it would begin when the kernel has done all that */
+	if (!wf_uring_room(u))
+		return false;
+	wait = wf_now_until(until);
+	u->alarm_in = (struct __kernel_timespec){ (int64_t)(wait / 1000000000),
+						  (int64_t)(wait % 1000000000) };
+	sqe = io_uring_get_sqe(&u->ring);
+	if (set == UINT64_MAX) {
+		io_uring_prep_timeout(sqe, &u->alarm_in, 0, 0);
+	} else {
+		io_uring_prep_timeout_update(sqe, &u->alarm_in, WF_DATA_ALARM, 0);
+		io_uring_sqe_set_flags(sqe, IOSQE_CQE_SKIP_SUCCESS);
+	}
+	io_uring_sqe_set_data64(sqe, WF_DATA_ALARM);
+	WF_STORE(&u->alarm, until);
+	return true;
+}
+
+static void sleep_until(struct wf_uring *u, uint64_t until)
+{
+	struct __kernel_timespec ts;
+	struct io_uring_cqe *cqe;
+	uint64_t wait;
+
+	if (until == UINT64_MAX || set_alarm(u, until)) {
+		(void)io_uring_submit_and_wait(&u->ring, 1);
+		if (WF_UNLIKELY(io_uring_sq_ready(&u->ring) > 0))
+			WF_STORE(&u->alarm, UINT64_MAX); /* it may be what was not taken */
+		return;
+	}
+	wait = wf_now_until(until);
+	ts = (struct __kernel_timespec){ (int64_t)(wait / 1000000000),
+					 (int64_t)(wait % 1000000000) };
+	(void)io_uring_submit_and_wait_timeout(&u->ring, &cqe, 1, &ts, NULL);
+}
+
+/* Whatever the kernel refuses stays in the ring: nothing is lost, we come again. */
+static void enter(struct wf_uring *u, uint64_t until)
+{
 	if (WF_FAULT(EAGAIN) < 0)
 		return;
-	if (wait_ns < 0)
-		(void)io_uring_submit_and_wait(&u->ring, 1);
-	else if (wait_ns > 0)
-		(void)io_uring_submit_and_wait_timeout(&u->ring, &cqe, 1, &ts, NULL);
+	if (until != 0)
+		sleep_until(u, until);
 	else if (io_uring_sq_ready(&u->ring) > 0)
 		(void)(u->alone ? io_uring_submit_and_get_events(&u->ring)
 				: io_uring_submit(&u->ring));
@@ -201,21 +261,21 @@ static void arm_wake(struct wf_uring *u)
 	WF_STORE(&u->wake_armed, true);
 }
 
-static int poll_uring(struct wf_poller *p, int64_t wait_ns)
+static int poll_uring(struct wf_poller *p, uint64_t until)
 {
 	struct wf_uring *u = of(p);
-	bool waits = wait_ns != 0;
+	bool waits = until != 0, unused = false;
 
 	arm_wake(u);
 	u->stirred = false;
 	take_list(u);
 	if (waits && (u->todo != 0 || u->stirred || !WF_LOAD(&u->wake_armed) ||
 		      wf_poller_woken(p) || any_done(u)))
-		wait_ns = 0;
-	enter(u, wait_ns);
+		until = 0;
+	enter(u, until);
 	if (waits)
 		(void)wf_poller_woken(p);
-	return reap(u);
+	return reap(u, &unused);
 }
 
 /* Standing in for a stuck owner */
@@ -274,6 +334,8 @@ static void flush_from_outside(struct wf_uring *stuck)
 static int serve(struct wf_poller *self, struct wf_poller *stuck)
 {
 	uintptr_t entry = wf_handed_take(stuck);
+	bool owners = false;
+	int n;
 
 	while (entry != 0) {
 		uintptr_t next = wf_handed_next(entry);
@@ -285,7 +347,11 @@ static int serve(struct wf_poller *self, struct wf_poller *stuck)
 		entry = next;
 	}
 	flush_from_outside(of(stuck));
-	return reap(of(stuck));
+	n = reap(of(stuck), &owners);
+	/* Who may be back by now, and asleep, trusting in it. */
+	if (owners)
+		wf_poller_wake_again(stuck);
+	return n;
 }
 
 /* Life */
@@ -344,8 +410,8 @@ static int probe(void)
 	if (!knows_all(&ring))
 		err = -ENOSYS;
 	io_uring_queue_exit(&ring);
-	/* They came in the same version, 5.19. */
-	wf_uring_kernel.poll_first = wf_uring_kernel.setup & IORING_SETUP_COOP_TASKRUN;
+	/* It came in that version. */
+	wf_uring_kernel.since_5_19 = wf_uring_kernel.setup & IORING_SETUP_COOP_TASKRUN;
 	wf_uring_kernel.probed = err == 0 ? 1 + wf_uring_modesty : 0;
 	return err;
 }
@@ -391,13 +457,14 @@ static void cancel_record(struct wf_fd *f, void *arg)
 static void close_uring(struct wf_poller *p)
 {
 	struct wf_uring *u = of(p);
+	bool unused = false;
 
 	if (!u->open)
 		return;
 	while (u->completed < u->submitted) {
 		wf_fd_each(cancel_record, u);
-		enter(u, 10 * 1000 * 1000);
-		reap(u);
+		enter(u, wf_now() + 10 * 1000 * 1000);
+		reap(u, &unused);
 	}
 	io_uring_queue_exit(&u->ring);
 	u->open = false;
@@ -437,6 +504,7 @@ static struct wf_poller *open_uring(struct wf_worker *w, int *err)
 		return NULL;
 	}
 	u->open = true;
+	atomic_init(&u->alarm, UINT64_MAX);
 	io_uring_ring_dontfork(&u->ring);
 	(void)io_uring_register_ring_fd(&u->ring); /* cheaper calls, where it is known */
 	return &u->base;

@@ -21,27 +21,35 @@ enum {
 
 /* user_data of completions: the address of an operation, with the lowest bit for
  * the outcome of cancelling it; or one of these. */
-enum { WF_DATA_CANCEL = 1, WF_DATA_WAKE = 2, WF_DATA_NONE = 4, WF_DATA_LAST = WF_DATA_NONE };
+enum {
+	WF_DATA_CANCEL = 1,
+	WF_DATA_WAKE = 2,
+	WF_DATA_NONE = 4,
+	WF_DATA_ALARM = 6,
+	WF_DATA_LAST = WF_DATA_ALARM
+};
 
 struct wf_uring {
 	struct wf_poller base;
 	/* The owner's. */
 	struct io_uring ring;
 	bool open;
-	bool alone;         /* the kernel completes nothing until the owner asks */
-	uintptr_t todo;     /* taken from the list, but the ring was full */
-	uint64_t submitted; /* entries that will complete */
-	bool stirred;       /* taking the list made work here: do not sleep */
+	bool alone;                        /* the kernel completes nothing until the owner asks */
+	uintptr_t todo;                    /* taken from the list, but the ring was full */
+	uint64_t submitted;                /* entries that will complete */
+	struct __kernel_timespec alarm_in; /* the kernel reads it when it takes the entry */
+	bool stirred;                      /* taking the list made work here: do not sleep */
 	/* Whoever reads completions holds the lock. */
 	struct wf_lock lock;
 	uint64_t completed;
 	_Atomic bool wake_armed;
+	_Atomic uint64_t alarm; /* when the ring's goes off, as wf_now; UINT64_MAX: never */
 };
 
 /* What this kernel can do, besides the least that we need. */
 extern struct wf_uring_kernel {
 	unsigned setup;  /* IORING_SETUP_... that it knows */
-	bool poll_first; /* IORING_RECVSEND_POLL_FIRST */
+	bool since_5_19; /* IORING_RECVSEND_POLL_FIRST, IOSQE_CQE_SKIP_SUCCESS */
 	unsigned probed; /* 1 + wf_uring_modesty of the last probe, or 0 */
 	_Atomic bool no_sync_cancel;
 } wf_uring_kernel;
@@ -51,8 +59,9 @@ bool wf_uring_room(struct wf_uring *u);
 void wf_uring_put(struct wf_uring *u, weft_op *op);
 void wf_uring_put_cancel(struct wf_uring *u, const weft_op *op);
 
-/* The kernel, or whoever did its work, has an outcome for op. */
-void wf_uring_complete(weft_op *op, int64_t n, unsigned flags);
+/* The kernel, or whoever did its work, has an outcome for op. What there is to deliver
+ * may wait in *after for more. */
+void wf_uring_complete(weft_op *op, int64_t n, unsigned flags, struct wf_after *after);
 
 /* A cancel entry has been taken off the list. wf_uring_forward sends it on if its
  * operation moved to another ring. Else wf_uring_must_cancel tells whether the

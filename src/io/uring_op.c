@@ -33,7 +33,7 @@ static uint8_t how(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock
 	if (!as_socket)
 		return WF_HOW_PLAIN;
 	/* Of one that does not wait the kernel would make -EAGAIN, without a look. */
-	if (!wf_uring_kernel.poll_first || wf_op_impatient(op))
+	if (!wf_uring_kernel.since_5_19 || wf_op_impatient(op))
 		return WF_HOW_SOCKET;
 	return wf_op_dir(op) == WF_IN && !f->ready[WF_IN] ? WF_HOW_SOCKET_POLL : WF_HOW_SOCKET;
 }
@@ -141,18 +141,18 @@ static void received(struct wf_fd *f, weft_op *op, int fd)
 	wf_give_received(op, fd, kind);
 }
 
-void wf_uring_complete(weft_op *op, int64_t n, unsigned flags)
+void wf_uring_complete(weft_op *op, int64_t n, unsigned flags, struct wf_after *after)
 {
 	struct wf_fd *f = op->record_;
-	struct wf_after after = { 0 };
 	const char *lost = NULL;
 
 	if (WF_UNLIKELY(wf_op_gives(op)) && n >= 0 && op->how_ == WF_HOW_PLAIN)
 		received(f, op, (int)n);
 	wf_lock_take(&f->lock);
-	settle(f, op, n, flags, &after, &lost);
+	settle(f, op, n, flags, after, &lost);
 	wf_lock_give(&f->lock);
-	wf_after(&after);
+	if (WF_UNLIKELY(after->closer != NULL || after->close))
+		wf_after(after);
 	if (WF_UNLIKELY(lost != NULL))
 		wf_watch_report(f, lost);
 }

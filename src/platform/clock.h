@@ -34,6 +34,14 @@ void wf_clock_init(void);
 /* Monotonic nanoseconds. */
 uint64_t wf_now(void);
 
+/* How many of them until `then`; 0 if that is past. */
+static inline uint64_t wf_now_until(uint64_t then)
+{
+	uint64_t now = wf_now();
+
+	return then > now ? then - now : 0;
+}
+
 /* A steady count of something that is at most a few nanoseconds long. */
 static inline uint64_t wf_ticks(void)
 {

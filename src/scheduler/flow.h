@@ -47,6 +47,9 @@ const struct wf_context *wf_worker_context(const struct wf_worker *w);
 /* Whether there is something for the worker to do: it was given work, or is to stop. */
 bool wf_worker_wanted(const struct wf_worker *w);
 
+/* Whether there is a CPU for each worker: one that stays awake takes none from another. */
+bool wf_worker_has_cpu(const struct wf_worker *w);
+
 /* Text that is gathered for weft_dump. */
 struct wf_text;
 void wf_text_put(struct wf_text *out, const char *fmt, ...) WF_PRINTF(2, 3);

@@ -27,9 +27,10 @@ struct wf_poller_table {
 	int (*open)(struct wf_worker *w);
 	void (*close)(struct wf_worker *w);
 	/* Hands to the kernel what was started here, and delivers what is finished.
-	 * Waits for the first completion or a wake: not at all (0), at most so long
-	 * (> 0), or without limit (< 0). Returns how many events it delivered. */
-	int (*poll)(struct wf_worker *w, int64_t wait_ns);
+	 * Waits for the first completion or a wake: not at all (0), at most until then
+	 * (as wf_now), or without limit (UINT64_MAX); now and then less. Returns how many
+	 * events it delivered. */
+	int (*poll)(struct wf_worker *w, uint64_t until);
 	/* Makes a poll that waits (now or next) return. Any thread. */
 	void (*wake)(struct wf_worker *w);
 	/* Delivers what is finished for `stuck`, whose thread does not come back, and

@@ -31,14 +31,19 @@
  * stuck worker it serves. */
 #define POLL_EVERY_NS ((uint64_t)50000)
 #define PATIENCE 8u
-#define COVER_EVERY_NS ((int64_t)1000000)
+#define COVER_EVERY_NS ((uint64_t)1000000)
 
 /* So many batches in a row are not timed, after some that took less than this part of the
  * time between two looks. */
 enum { UNTIMED = 3, SHORT_PART = 16 };
 
-/* Looks left out between two, at most. */
+/* Tries left out between two, at most. */
 #define VAIN_MAX 63
+
+/* For how long a worker stays awake that may have something to do soon, and what is soon: to
+ * fall asleep and be woken takes its time. */
+#define LINGER_NS ((uint64_t)20000)
+#define SOON_NS ((uint64_t)100000)
 
 _Thread_local struct wf_worker *wf_self_worker __attribute__((tls_model("initial-exec")));
 
@@ -322,12 +327,12 @@ bool wf_worker_past(struct wf_worker *w, uint64_t when)
 	return when <= w->clock_ns || (WF_UNLIKELY(when <= wf_worker_now(w)) && when <= wf_now());
 }
 
-static int poll_kernel(struct wf_worker *w, int64_t wait_ns)
+static int poll_kernel(struct wf_worker *w, uint64_t until)
 {
 	int n;
 
 	WF_ADD_OWN(&w->counters.polls, 1u);
-	n = wf_pollers.poll(w, wait_ns);
+	n = wf_pollers.poll(w, until);
 	w->last_poll = wf_ticks();
 	return n;
 }
@@ -363,22 +368,46 @@ static void poll_if_due(struct wf_worker *w)
 	(void)poll_kernel(w, 0);
 }
 
-/* There is no work. To park costs more than a look at the kernel, so first comes a
- * look, unless looks tend to be in vain: the more of them were, the more are left
- * out. */
-static bool look_first(struct wf_worker *w)
+static bool worth_a_try(struct wf_habit *h)
 {
-	if (w->spared < w->vain) {
-		w->spared++;
+	if (h->spared < h->vain) {
+		h->spared++;
 		return false;
 	}
-	w->spared = 0;
-	if (poll_kernel(w, 0) > 0) {
-		w->vain = 0;
+	h->spared = 0;
+	return true;
+}
+
+static bool tried(struct wf_habit *h, bool came)
+{
+	if (came)
+		h->vain = 0;
+	else
+		h->vain = h->vain < VAIN_MAX ? (uint8_t)(2 * h->vain + 1) : VAIN_MAX;
+	return came;
+}
+
+/* There is no work. To park costs more than a look at the kernel, so first comes a look. */
+static bool look_first(struct wf_worker *w)
+{
+	return worth_a_try(&w->looks) && tried(&w->looks, poll_kernel(w, 0) > 0);
+}
+
+/* Where two workers give each other something to do in turn, each runs dry just before the
+ * other is ready, and to sleep and be woken takes a hundred times as long as that. */
+static bool linger(struct wf_worker *w)
+{
+	uint64_t until;
+
+	if (!w->woken_soon || !worth_a_try(&w->lingers))
+		return false;
+	if (poll_kernel(w, 0) > 0)
 		return true;
-	}
-	w->vain = w->vain < VAIN_MAX ? (uint8_t)(2 * w->vain + 1) : VAIN_MAX;
-	return false;
+	until = wf_ticks() + wf_ns_to_ticks(LINGER_NS);
+	do
+		wf_relax();
+	while (!wf_worker_wanted(w) && wf_ticks() < until);
+	return tried(&w->lingers, wf_worker_wanted(w));
 }
 
 /* Sleeping and waking */
@@ -448,7 +477,7 @@ void wf_runtime_stop(struct wf_runtime *rt)
 void wf_sched_wake_thief(struct wf_worker *w)
 {
 	struct wf_sched *s = w->sched;
-	int others = w->id < s->workers ? s->workers - 1 : s->workers;
+	int others = wf_worker_others(w);
 	int none = 0;
 
 	if (!atomic_compare_exchange_strong(&s->searching, &none, 1))
@@ -503,19 +532,24 @@ bool wf_worker_wanted(const struct wf_worker *w)
 	       WF_LOAD(&WF_CONTAINER(w->sched, struct wf_runtime, sched)->stopping);
 }
 
-static int64_t sleep_time(struct wf_worker *w)
+bool wf_worker_has_cpu(const struct wf_worker *w)
+{
+	const struct wf_runtime *rt = WF_CONTAINER(w->sched, struct wf_runtime, sched);
+
+	return rt->cpus.count >= w->sched->workers;
+}
+
+/* Until when w may sleep. */
+static uint64_t wake_time(struct wf_worker *w)
 {
 	uint64_t next = WF_LOAD(&w->timers.next);
-	uint64_t now;
-	int64_t wait = -1;
 
-	if (next != UINT64_MAX) {
-		now = wf_now();
-		wait = next > now ? (int64_t)(next - now) : 0;
+	if (WF_UNLIKELY(WF_LOAD(&w->covers) >= 0)) {
+		uint64_t look = wf_now() + COVER_EVERY_NS;
+
+		next = look < next ? look : next;
 	}
-	if (WF_LOAD(&w->covers) >= 0 && (wait < 0 || wait > COVER_EVERY_NS))
-		wait = COVER_EVERY_NS;
-	return wait;
+	return next;
 }
 
 void wf_worker_sort_victims(struct wf_worker *w)
@@ -544,9 +578,17 @@ static void note_cpu(struct wf_worker *w)
 		wf_worker_sort_victims(w);
 }
 
+/* It slept since `fell`, and the kernel delivered so many events. */
+static void note_sleep(struct wf_worker *w, uint64_t fell, int delivered)
+{
+	w->woken_soon = delivered == 0 && WF_LOAD(&w->queue.colors) != 0 &&
+			wf_ticks_to_ns(w->last_poll - fell) < SOON_NS && wf_worker_has_cpu(w);
+}
+
 static void park(struct wf_worker *w)
 {
 	bool resting = WF_LOAD(&w->resting);
+	uint64_t fell;
 
 	atomic_fetch_add(resting ? &runtime(w)->resting : &w->sched->idle, 1);
 	atomic_store(&w->parked, resting ? WF_RESTING : WF_PARKED);
@@ -558,7 +600,8 @@ static void park(struct wf_worker *w)
 	    !wf_runtime_finished(runtime(w))) {
 		WF_ADD_OWN(&w->counters.parks, 1u);
 		WF_PROBE1(park, w->id);
-		(void)poll_kernel(w, sleep_time(w));
+		fell = wf_ticks();
+		note_sleep(w, fell, poll_kernel(w, wake_time(w)));
 		note_cpu(w);
 	}
 	wf_worker_unpark(w);
@@ -600,7 +643,7 @@ static void loop(struct wf_worker *w)
 	w->last_poll = w->clock_ticks;
 	while (!stopping(w)) {
 		if (!find_work(w)) {
-			if (!wf_flows.look_out(w) && !look_first(w))
+			if (!wf_flows.look_out(w) && !linger(w) && !look_first(w))
 				park(w);
 			continue;
 		}

@@ -27,6 +27,12 @@ struct wf_counters {
  * taken off the count of sleepers. */
 enum wf_parked { WF_AWAKE, WF_PARKED, WF_RESTING, WF_ROUSED };
 
+/* Something that is worth a try, unless it tends to be in vain: the more tries were, the more
+ * are left out. */
+struct wf_habit {
+	uint8_t vain, spared;
+};
+
 struct WF_ALIGNED wf_worker {
 	/* The worker's own. */
 	struct wf_sched *sched;
@@ -48,7 +54,9 @@ struct WF_ALIGNED wf_worker {
 	uint64_t last_timed;            /* when it last looked whether a turn may go on */
 	uint8_t untimed;                /* batches of it that may go on without a look */
 	uint64_t clock_ticks, clock_ns; /* one moment on both clocks */
-	uint8_t vain, spared;           /* looks that found nothing; left out since */
+	struct wf_habit looks;          /* at the kernel, before it sleeps */
+	struct wf_habit lingers;        /* awake for a while, before it sleeps */
+	bool woken_soon;                /* another had something for it soon after it fell asleep */
 	void *poller;
 	void *top; /* what the layer on top keeps for it, or NULL */
 	pthread_t thread;
@@ -100,6 +108,12 @@ struct wf_sched {
 static inline struct wf_worker *wf_sched_worker(const struct wf_sched *s, int id)
 {
 	return atomic_load_explicit(&s->worker[id], memory_order_acquire);
+}
+
+/* How many `order` names. */
+static inline int wf_worker_others(const struct wf_worker *w)
+{
+	return w->id < w->sched->workers ? w->sched->workers - 1 : w->sched->workers;
 }
 
 /* Events posted and not yet run, in the whole machine. */

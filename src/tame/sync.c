@@ -181,6 +181,7 @@ void weft_mutex_lock_ev(weft_mutex *m, WEFT_EVENT(int) e)
 	l->waiter.who = wf_mutex_nobody(m);
 	l->waiter.where = where;
 	l->waiter.called = 0;
+	l->waiter.pause = 0;
 	l->mutex = m;
 	wf_mutex_queue(m, &l->waiter);
 	wf_primitive_begun(&l->p, stop_locking);

@@ -238,7 +238,7 @@ static void count(void *record, void *arg)
 }
 
 /* Both stay readable, and are pointers to what the program had from its start. */
-static WF_NO_TSAN const char *where_started(const weft_thread *t)
+WF_NO_TSAN const char *wf_thread_started(const weft_thread *t)
 {
 	const char *where = *(const char *const volatile *)&t->event.where_;
 
@@ -270,7 +270,7 @@ static WF_NO_TSAN void put_thread(struct wf_text *out, weft_thread *t)
 	wf_text_put(out, "%s", title);
 	put_state(out, t);
 	wf_text_put(out, "; color %#llx, started at %s; %zu of %zu bytes of stack used",
-		    (unsigned long long)color_of(t), where_started(t), wf_thread_measure(t),
+		    (unsigned long long)color_of(t), wf_thread_started(t), wf_thread_measure(t),
 		    wf_stack_room(&wf_thread_stacks, t->stack_class));
 	if (state == WF_THREAD_PARKED || state == WF_THREAD_READY)
 		wf_thread_backtrace(t, stack, sizeof stack);
@@ -332,7 +332,7 @@ static void add_waiting(void *record, void *arg)
 	wf_thread_waits_for(t, reason, sizeof reason);
 	wf_thread_backtrace(t, stack, sizeof stack);
 	n = snprintf(d->text + d->at, sizeof d->text - d->at, "\n%s, started at %s, waits for %s%s",
-		     title, where_started(t), reason[0] ? reason : "something", stack);
+		     title, wf_thread_started(t), reason[0] ? reason : "something", stack);
 	if (n > 0 && (size_t)n < sizeof d->text - d->at)
 		d->at += (size_t)n;
 	d->listed++;

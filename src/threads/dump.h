@@ -15,6 +15,9 @@ void wf_thread_waits_for(const weft_thread *t, char *text, size_t size);
 /* Writes who it is: its name, if it has one, and its address. */
 void wf_thread_title(const weft_thread *t, char *text, size_t size);
 
+/* Where it was started, file and line. */
+const char *wf_thread_started(const weft_thread *t);
+
 /* For the scheduler's table (flow.h). */
 struct wf_text;
 bool wf_thread_running(const struct wf_worker *w, char *text, size_t size);

@@ -191,8 +191,10 @@ static size_t describe(const struct link *l, char *text, size_t size)
 	wf_thread_title(l->thread, thread, sizeof thread);
 	wf_thread_title(l->holder, holder, sizeof holder);
 	wf_thread_backtrace(l->thread, stack, sizeof stack);
-	n = snprintf(text, size, "\n%s waits for %s %p at %s, held by %s since %s%s", thread,
-		     l->what, l->object, l->where, holder, l->since, stack);
+	n = snprintf(text, size,
+		     "\n%s, started at %s, waits for %s %p at %s, held by %s since %s%s", thread,
+		     wf_thread_started(l->thread), l->what, l->object, l->where, holder, l->since,
+		     stack);
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 

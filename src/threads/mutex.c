@@ -10,6 +10,14 @@
  * some microseconds, in which a short section is done a thousand times; what counts is
  * that handing over is a small part of the time.
  *
+ * Waiting awake. To sleep, and to be woken on another core, is a system call on either
+ * side and some microseconds. So the first waiter stays awake while the owner runs on
+ * another worker and its own has nothing else to do: it counts as called, and looks again by
+ * itself, after longer and longer pauses. When it was overtaken in one of them, by RUSH
+ * sections or more, it leaves the others alone for RUSH_NS even if it finds the mutex free: a
+ * mutex that goes from core to core for each short section takes ten times as long. When it
+ * was not the section is a long one, and in the end it sleeps.
+ *
  * Invariants, inside its home:
  *  - who waits while nobody owns it has been called, or stands behind one who has. So
  *    nobody sleeps beside a free mutex.
@@ -26,7 +34,10 @@
 #include "base/capacity.h"
 #include "base/report.h"
 #include "platform/clock.h"
+#include "scheduler/turn.h"
 #include "threads/locks.h"
+
+enum { LOOK_NS = 200, RUSH = 2, RUSH_NS = 16000, UNSEEN_NS = 1000000, NEAR = 8 };
 
 static void own(weft_mutex *m, uintptr_t who, const char *where)
 {
@@ -44,7 +55,7 @@ static void grant(weft_mutex *m, struct wf_waiter *w)
 {
 	own(m, as_mutex_waiter(w)->who, as_mutex_waiter(w)->where);
 	m->overtaken_ = 0;
-	__atomic_store_n(&w->granted, true, __ATOMIC_RELAXED); /* locks.c looks */
+	__atomic_store_n(&w->granted, true, __ATOMIC_RELAXED); /* locks.c and stay_awake look */
 }
 
 bool wf_mutex_stop(weft_mutex *m, struct wf_mutex_waiter *w)
@@ -66,6 +77,75 @@ static void stop_waiting(struct wf_wait *wait)
 		wf_waiter_wake(w);
 }
 
+/* Whether a waiter of another color than the owner has been overtaken for long enough. */
+static bool is_due(const struct wf_mutex_waiter *w)
+{
+	return wf_ticks() - w->called >= wf_ns_to_ticks(WF_OVERTAKEN_US * (uint64_t)1000);
+}
+
+/* Whether one of the workers that are nearest to w runs the owner; who is not looked at, as a
+ * mutex may be left from a run that was stopped. */
+static bool owner_runs(const weft_mutex *m, const struct wf_worker *w)
+{
+	uintptr_t context = m->owner_ + offsetof(weft_thread, context);
+	int others = wf_worker_others(w);
+
+	for (int i = 0; i < others && i < NEAR; i++) {
+		const struct wf_worker *other = wf_sched_worker(w->sched, WF_LOAD(&w->order[i]));
+
+		if ((uintptr_t)wf_worker_context(other) == context)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the worker of t, which runs, has a CPU of its own and nothing else to do: a look at
+ * timers and the kernel, too, which it has when it sleeps. */
+static bool has_time(const weft_thread *t)
+{
+	const struct wf_worker *w = t->worker;
+
+	return t->under == &wf_nobody && wf_turn_alone(w) &&
+	       wf_ticks() - w->last_poll < wf_ns_to_ticks(UNSEEN_NS) && wf_worker_has_cpu(w);
+}
+
+/* How long the first waiter stays awake before it looks again; 0: it sleeps. */
+static uint32_t next_pause(const weft_mutex *m, const struct wf_mutex_waiter *w,
+			   enum wf_home_how how)
+{
+	if (how != WF_HOME_LOCKED || w->waiter.thread == NULL || !has_time(w->waiter.thread) ||
+	    (m->owner_ != 0 && !owner_runs(m, w->waiter.thread->worker)))
+		return 0;
+	if (w->pause == 0)
+		return LOOK_NS;
+	if (m->overtaken_ >= RUSH && m->overtaken_ < WF_OVERTAKEN) /* or it is due, see wait_on */
+		return RUSH_NS;
+	return 2 * w->pause <= RUSH_NS ? 2 * w->pause : 0;
+}
+
+/* The first waiter waits on; unlocks wake it only if it does not stay awake, else it counts as
+ * called. Then how often it is overtaken counts from here; or it is due, and the next unlock
+ * hands over. */
+static void wait_on(weft_mutex *m, struct wf_waiter *waiter, uint32_t pause)
+{
+	struct wf_mutex_waiter *w = as_mutex_waiter(waiter);
+
+	w->pause = pause;
+	m->called_ = pause != 0;
+	if (pause == 0)
+		return;
+	if (w->called == 0)
+		w->called = wf_ticks();
+	m->overtaken_ = is_due(w) ? WF_OVERTAKEN : 0;
+}
+
+static void queue_up(weft_mutex *m, struct wf_waiter *w, enum wf_home_how how)
+{
+	wf_waiters_add(&m->waiters_, w);
+	if (m->waiters_.first == w)
+		wait_on(m, w, next_pause(m, as_mutex_waiter(w), how));
+}
+
 /* 0, -EBUSY or -EDEADLK. With `w` also queues up for it if it is busy. */
 static int take(weft_mutex *m, uintptr_t who, const char *where, struct wf_waiter *w)
 {
@@ -75,23 +155,27 @@ static int take(weft_mutex *m, uintptr_t who, const char *where, struct wf_waite
 	if (rc == 0)
 		own(m, who, where);
 	else if (rc == -EBUSY && w != NULL)
-		wf_waiters_add(&m->waiters_, w);
+		queue_up(m, w, how);
 	wf_home_leave(&m->home_, how);
 	return rc;
 }
 
-/* A waiter that is in the list, and so was called, runs now. */
-static int answer(weft_mutex *m, struct wf_waiter *w, int error)
+/* A waiter that is in the list, and so was called or stayed awake, runs now. */
+static int answer(weft_mutex *m, struct wf_waiter *w, int error, enum wf_home_how how)
 {
-	int rc = m->owner_ == 0 ? 0 : error != 0 ? error : -EBUSY;
+	uint32_t pause = error == 0 ? next_pause(m, as_mutex_waiter(w), how) : 0;
+	bool rush = pause == RUSH_NS && as_mutex_waiter(w)->pause < RUSH_NS;
+	int rc = m->owner_ == 0 && !rush ? 0 : error != 0 ? error : -EBUSY;
 
 	m->called_ = 0;
 	if (rc != -EBUSY)
 		wf_waiters_remove(&m->waiters_, w);
-	if (rc == 0)
+	if (rc == 0) {
 		grant(m, w);
-	else
+	} else {
 		m->overtaken_++;
+		wait_on(m, w, pause);
+	}
 	return rc;
 }
 
@@ -100,7 +184,7 @@ static int answer(weft_mutex *m, struct wf_waiter *w, int error)
 static int woken(weft_mutex *m, struct wf_waiter *w, int error)
 {
 	enum wf_home_how how = wf_home_enter(&m->home_);
-	int rc = w->granted ? 0 : w->listed ? answer(m, w, error) : error;
+	int rc = w->granted ? 0 : w->listed ? answer(m, w, error, how) : error;
 
 	atomic_store_explicit(&w->futex, 0, memory_order_relaxed);
 	wf_home_leave(&m->home_, how);
@@ -117,6 +201,26 @@ int wf_mutex_answer(weft_mutex *m, struct wf_mutex_waiter *w, int error)
 	return woken(m, &w->waiter, error);
 }
 
+static void stay_awake(const struct wf_mutex_waiter *w)
+{
+	uint64_t until = wf_ticks() + wf_ns_to_ticks(w->pause);
+	const struct wf_worker *worker = w->waiter.thread->worker;
+
+	do
+		wf_relax();
+	while (wf_ticks() < until && !wf_worker_wanted(worker) &&
+	       !__atomic_load_n(&w->waiter.granted, __ATOMIC_RELAXED));
+}
+
+/* Until it is called, or should look again. */
+static void wait_once(struct wf_mutex_waiter *w, uint64_t deadline)
+{
+	if (w->pause != 0)
+		stay_awake(w);
+	else
+		wf_waiter_sleep(&w->waiter, deadline);
+}
+
 static int wait_for(weft_mutex *m, struct wf_mutex_waiter *w, uint64_t deadline)
 {
 	struct wf_locks_wait circle;
@@ -130,7 +234,7 @@ static int wait_for(weft_mutex *m, struct wf_mutex_waiter *w, uint64_t deadline)
 	if (rc == 0)
 		rc = take(m, w->who, w->where, &w->waiter);
 	while (rc == -EBUSY) {
-		wf_waiter_sleep(&w->waiter, deadline);
+		wait_once(w, deadline);
 		rc = woken(m, &w->waiter, w->waiter.wait.error);
 	}
 	if (deadline == WEFT_FOREVER)
@@ -153,52 +257,44 @@ static WF_NOINLINE int lock_slow(weft_mutex *m, uint64_t deadline, const char *w
 	return rc;
 }
 
-/* A mutex that is free, in its home color: all that a lock costs then. It must stay
- * a leaf, with no other call than the last. */
-static inline bool lock_at_home(weft_mutex *m, const char *where)
+/* The caller, thread t, entered it: locks it if it is free. */
+static inline bool lock_inside(weft_mutex *m, const weft_thread *t, enum wf_home_how how,
+			       const char *where)
 {
-	weft_thread *t = wf_thread_current;
-	bool done;
+	bool done = m->owner_ == 0;
 
-	if (WF_UNLIKELY(t == NULL) || !wf_home_enter_own(&m->home_, wf_home_name(t->event.color)))
-		return false;
-	done = m->owner_ == 0;
 	if (WF_LIKELY(done))
 		own(m, (uintptr_t)t, where);
-	wf_home_leave(&m->home_, WF_HOME_OWN);
+	wf_home_leave(&m->home_, how);
 	return done;
 }
 
-/* The same for one that several colors use. */
-static WF_NOINLINE int lock_shared(weft_mutex *m, uint64_t deadline, const char *where)
+/* A mutex that is free, in its home color or, shared, entered at once: all that a lock costs
+ * then. It must stay a leaf, with no other call than the last of its callers. */
+static inline bool lock_at_once(weft_mutex *m, const char *where)
 {
 	weft_thread *t = wf_thread_current;
-	bool done;
 
-	if (WF_UNLIKELY(t == NULL) || !wf_home_enter_shared(&m->home_))
-		return lock_slow(m, deadline, where);
-	done = m->owner_ == 0;
-	if (WF_LIKELY(done))
-		own(m, (uintptr_t)t, where);
-	wf_home_leave(&m->home_, WF_HOME_LOCKED);
-	if (!done)
-		return lock_slow(m, deadline, where);
-	wf_locks_got(m, "mutex", where);
-	return 0;
+	if (WF_UNLIKELY(t == NULL))
+		return false;
+	if (wf_home_enter_own(&m->home_, wf_home_name(t->event.color)))
+		return lock_inside(m, t, WF_HOME_OWN, where);
+	return wf_home_enter_shared(&m->home_) && lock_inside(m, t, WF_HOME_LOCKED, where);
 }
 
 int weft_mutex_lock_until_at(weft_mutex *m, uint64_t deadline, const char *where)
 {
-	if (WF_UNLIKELY(!lock_at_home(m, where)))
-		return lock_shared(m, deadline, where);
+	if (WF_UNLIKELY(!lock_at_once(m, where)))
+		return lock_slow(m, deadline, where);
 	wf_locks_got(m, "mutex", where);
 	return 0;
 }
 
-int weft_mutex_lock_at(weft_mutex *m, const char *where)
+/* Aligned, as its unlock: what a pair costs at home varies by half with where they begin. */
+WF_ALIGNED int weft_mutex_lock_at(weft_mutex *m, const char *where)
 {
-	if (WF_UNLIKELY(!lock_at_home(m, where)))
-		return lock_shared(m, WEFT_FOREVER, where);
+	if (WF_UNLIKELY(!lock_at_once(m, where)))
+		return lock_slow(m, WEFT_FOREVER, where);
 	wf_locks_got(m, "mutex", where);
 	return 0;
 }
@@ -227,7 +323,7 @@ void wf_mutex_woken(weft_mutex *m, struct wf_mutex_waiter *w)
 {
 	w->waiter.wait.cancel = NULL; /* it must have the mutex, cancelled or not */
 	while (woken(m, &w->waiter, 0) != 0)
-		wf_waiter_sleep(&w->waiter, WEFT_FOREVER);
+		wait_once(w, WEFT_FOREVER);
 }
 
 /* Whether the first waiter was overtaken often enough, and then for long enough. */
@@ -235,10 +331,9 @@ static inline bool was_patient(weft_mutex *m, struct wf_mutex_waiter *first, enu
 {
 	if (WF_LIKELY(m->overtaken_ < WF_OVERTAKEN))
 		return false;
-	if (how == WF_HOME_OWN ||
-	    wf_ticks() - first->called >= wf_ns_to_ticks(WF_OVERTAKEN_US * (uint64_t)1000))
+	if (how == WF_HOME_OWN || is_due(first))
 		return true;
-	m->overtaken_ = 0;
+	m->overtaken_ = RUSH; /* who stays awake sees that it was overtaken */
 	return false;
 }
 
@@ -314,23 +409,18 @@ static inline int unlock_inside(weft_mutex *m, const weft_thread *t, enum wf_hom
 	return 0;
 }
 
-static WF_NOINLINE int unlock_shared(weft_mutex *m, const char *where)
-{
-	weft_thread *t = wf_thread_current;
-
-	if (WF_UNLIKELY(t == NULL) || !wf_home_enter_shared(&m->home_))
-		return unlock_slow(m, where);
-	return unlock_inside(m, t, WF_HOME_LOCKED, where);
-}
-
-int weft_mutex_unlock_at(weft_mutex *m, const char *where)
+WF_ALIGNED int weft_mutex_unlock_at(weft_mutex *m, const char *where)
 {
 	weft_thread *t = wf_thread_current;
 
 	(void)wf_locks_lost(m);
-	if (WF_UNLIKELY(t == NULL) || !wf_home_enter_own(&m->home_, wf_home_name(t->event.color)))
-		return unlock_shared(m, where);
-	return unlock_inside(m, t, WF_HOME_OWN, where);
+	if (WF_UNLIKELY(t == NULL))
+		return unlock_slow(m, where);
+	if (wf_home_enter_own(&m->home_, wf_home_name(t->event.color)))
+		return unlock_inside(m, t, WF_HOME_OWN, where);
+	if (WF_LIKELY(wf_home_enter_shared(&m->home_)))
+		return unlock_inside(m, t, WF_HOME_LOCKED, where);
+	return unlock_slow(m, where);
 }
 
 int weft_mutex_fini_at(weft_mutex *m, const char *where)

@@ -10,6 +10,7 @@ struct wf_mutex_waiter {
 	uintptr_t who; /* owns it, when granted */
 	const char *where;
 	uint64_t called; /* ticks, when it first was, if it is shared; else 0 */
+	uint32_t pause;  /* ns for which it stays awake before it looks again; 0: it sleeps */
 };
 
 /* Queues up one who sleeps and is in no list: it is woken when the mutex is its own,

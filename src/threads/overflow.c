@@ -59,7 +59,6 @@ static void show_frames(struct wf_unwind u, unsigned count)
 void wf_thread_overflowed(void *record, uintptr_t addr, const void *context)
 {
 	const weft_thread *t = record;
-	const char *where = t->event.where_;
 	struct wf_unwind u;
 	bool guard, own;
 	char title[64];
@@ -78,7 +77,6 @@ void wf_thread_overflowed(void *record, uintptr_t addr, const void *context)
 	say("weft: stack overflow: %s, started at %s, has used all %zu bytes of its stack, in %u "
 	    "frames; if it is no endless recursion give it more, by weft_thread_attr.stack_size or "
 	    "WEFT_STACK_SIZE\n",
-	    title, where != NULL ? where : "(internal)",
-	    wf_stack_room(&wf_thread_stacks, t->stack_class), frames);
+	    title, wf_thread_started(t), wf_stack_room(&wf_thread_stacks, t->stack_class), frames);
 	show_frames(u, frames);
 }

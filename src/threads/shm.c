@@ -74,13 +74,23 @@ static int break_off(struct wf_shm *shm, int error)
 	return error;
 }
 
+/* Whether the other side is gone, now and then. Before the look at what it left: the last that
+ * it did came before that. */
+static void look_after_other(struct wf_shm *shm)
+{
+	if (shm->broken < 0 || shm->in_vain < IN_VAIN)
+		return;
+	shm->in_vain = 0;
+	if (wf_shm_hung_up(shm))
+		shm->broken = -ECONNRESET;
+}
+
 /* What there is to say when nothing can be done now. */
 static int would_wait(struct wf_shm *shm)
 {
 	if (shm->closed)
 		return -EPIPE;
-	if (shm->broken == 0 && ++shm->in_vain % IN_VAIN == 0 && wf_shm_hung_up(shm))
-		shm->broken = -ECONNRESET;
+	shm->in_vain++;
 	return shm->broken < 0 ? shm->broken : -EAGAIN;
 }
 
@@ -169,8 +179,10 @@ static void wake(struct wf_pass *pass, struct wf_waiter *w)
 /* Whether one could receive, or be told that nothing comes any more. */
 static int can_receive(struct wf_shm *shm)
 {
-	int rc = shm->broken == -EPROTO ? -EPROTO : look_for_message(shm);
+	int rc;
 
+	look_after_other(shm);
+	rc = shm->broken == -EPROTO ? -EPROTO : look_for_message(shm);
 	return rc == -EAGAIN ? would_wait(shm) : rc;
 }
 
@@ -178,6 +190,7 @@ static int can_send(struct wf_shm *shm)
 {
 	int rc = -EAGAIN;
 
+	look_after_other(shm);
 	if (shm->broken < 0)
 		note_closed(shm, &shm->out);
 	else if (!shm->closed)

@@ -30,7 +30,7 @@ int weft_sleep_until(uint64_t when)
 	nap.thread = wf_thread_self();
 	weft_timer_init(&nap.timer, nap.thread->event.color, wf_thread_resume, nap.thread);
 	nap.timer.event.priority = nap.thread->event.priority;
-	rc = weft_timer_start_until(&nap.timer, when);
+	rc = weft_timer_start_until_at(&nap.timer, when, nap.thread->event.where_);
 	if (rc < 0)
 		return rc;
 	wf_wait(&nap.wait, WEFT_FOREVER);

@@ -2,11 +2,9 @@
 #include "base/lock.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness/test.h"
@@ -129,25 +127,6 @@ TEST(locks_in_rising_order_may_be_held_together_and_given_in_any_order)
 }
 
 #ifdef WEFT_DEBUG
-/* Whether `breach` ends its process by abort. */
-static void check_aborts(void (*breach)(void))
-{
-	pid_t pid;
-	int status;
-
-	wf_lock_init(&below, WF_RANK_COLOR);
-	wf_lock_init(&above, WF_RANK_RUNQ);
-	pid = fork();
-	CHECK(pid >= 0);
-	if (pid == 0) {
-		breach();
-		_exit(0);
-	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK(WIFSIGNALED(status));
-	CHECK_EQ(WTERMSIG(status), SIGABRT);
-}
-
 static void take_falling(void) WF_NO_THREAD_SAFETY
 {
 	wf_lock_take(&above);
@@ -175,10 +154,12 @@ static void hold_where_none_may_be(void) WF_NO_THREAD_SAFETY
 
 TEST(a_debug_build_aborts_on_a_breach_of_the_lock_order)
 {
-	check_aborts(take_falling);
-	check_aborts(take_twice);
-	check_aborts(try_falling);
-	check_aborts(hold_where_none_may_be);
+	wf_lock_init(&below, WF_RANK_COLOR);
+	wf_lock_init(&above, WF_RANK_RUNQ);
+	CHECK_ABORTS(take_falling);
+	CHECK_ABORTS(take_twice);
+	CHECK_ABORTS(try_falling);
+	CHECK_ABORTS(hold_where_none_may_be);
 }
 #endif
 

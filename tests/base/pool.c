@@ -135,6 +135,36 @@ TEST(a_pool_ends_where_its_room_ends)
 	wf_pool_fini(&pool);
 }
 
+#ifdef WEFT_DEBUG
+static void put_twice_into_a_cache(void)
+{
+	struct wf_pool_cache cache = { 0 };
+	void *one = wf_pool_get(&pool, &cache, false), *two = wf_pool_get(&pool, &cache, false);
+
+	wf_pool_put(&pool, &cache, one);
+	wf_pool_put(&pool, &cache, two);
+	wf_pool_put(&pool, &cache, one);
+}
+
+/* The stock cannot be searched: more are found to come back than were ever given. */
+static void put_twice_into_the_stock(void)
+{
+	void *one = wf_pool_get(&pool, NULL, false), *two = wf_pool_get(&pool, NULL, false);
+
+	wf_pool_put(&pool, NULL, one);
+	wf_pool_put(&pool, NULL, two);
+	wf_pool_put(&pool, NULL, one);
+}
+
+TEST(a_debug_build_aborts_when_a_record_is_put_twice)
+{
+	CHECK_EQ(wf_pool_init(&pool, sizeof(struct record), 100000, 0), 0);
+	CHECK_ABORTS(put_twice_into_a_cache);
+	CHECK_ABORTS(put_twice_into_the_stock);
+	wf_pool_fini(&pool);
+}
+#endif
+
 enum { THREADS = 4, KEPT = 300 };
 
 static void *churn(void *arg)

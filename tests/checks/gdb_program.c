@@ -94,7 +94,7 @@ static int first(void *unused)
 	weft_mutex_lock(&mutex);
 	start("reader", reader, NULL);
 	start("locker", locker, NULL);
-	start("sleeper", sleeper, NULL);
+	start(NULL, sleeper, NULL); /* it is called by its function */
 	weft_yield();
 	start("late", late, NULL);
 	weft_async_call(body, NULL);

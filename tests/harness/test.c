@@ -162,6 +162,21 @@ void test_same_text(const char *a, const char *b, const char *text_a, const char
 			  text_b, b ? b : "(null)");
 }
 
+void test_must_abort(void (*fn)(void), const char *text, const char *file, int line)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		fn();
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		test_fail(file, line, "no process for %s", text);
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
+		test_fail(file, line, "%s did not abort: status %#x", text, (unsigned)status);
+}
+
 /* In the child: becomes the test and never comes back. */
 static _Noreturn void be_the_test(const struct test_case *test, int output, const sigset_t *mask)
 {

@@ -37,6 +37,8 @@ void test_equal(intmax_t a, intmax_t b, const char *text_a, const char *text_b, 
 		int line);
 void test_same_text(const char *a, const char *b, const char *text_a, const char *text_b,
 		    const char *file, int line);
+/* Whether fn ends the process that calls it by abort. */
+void test_must_abort(void (*fn)(void), const char *text, const char *file, int line);
 
 /* The seed of this run; asking for it marks the test as random. */
 uint64_t test_seed(void);
@@ -68,6 +70,8 @@ bool test_full(void);
 #define CHECK_EQ(a, b) test_equal((intmax_t)(a), (intmax_t)(b), #a, #b, __FILE__, __LINE__)
 
 #define CHECK_STR(a, b) test_same_text((a), (b), #a, #b, __FILE__, __LINE__)
+
+#define CHECK_ABORTS(fn) test_must_abort((fn), #fn, __FILE__, __LINE__)
 
 #define TEST_SEED test_seed()
 

@@ -1,12 +1,14 @@
 /* backend.c - which backend is chosen, and io_uring as older kernels have it. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "io/backend.h"
 #include "io/sync.h"
+#include "scheduler/runtime.h"
 
 /* As many containers do. */
 static void forbid_uring(void)
@@ -139,6 +141,147 @@ TEST(all_goes_on_where_nobody_looks_for_stuck_workers)
 	setenv("WEFT_STALL_MS", "-1", 1);
 	use_all();
 	unsetenv("WEFT_STALL_MS");
+}
+
+/* Timers of a worker that sleeps, or soon will. */
+static struct {
+	weft_timer first, second;
+	sem_t fired;
+} alarms;
+
+static void tell_fired(void *unused)
+{
+	(void)unused;
+	sem_post(&alarms.fired);
+}
+
+static void no_call(void *unused)
+{
+	(void)unused;
+}
+
+static void start_first(void *after)
+{
+	CHECK_EQ(weft_timer_start(&alarms.first, (uint64_t)(uintptr_t)after), 0);
+}
+
+static void start_second(void *after)
+{
+	CHECK_EQ(weft_timer_start(&alarms.second, (uint64_t)(uintptr_t)after), 0);
+}
+
+static void cancel_first(void *unused)
+{
+	(void)unused;
+	(void)weft_timer_cancel(&alarms.first); /* on a slow machine it has fired */
+}
+
+static void post_and_let_sleep(weft_fn *fn, uint64_t after)
+{
+	CHECK_EQ(weft_post(WEFT_MAIN, fn, (void *)(uintptr_t)after), 0);
+	while (!wf_runtime_asleep(wf_rt))
+		sched_yield();
+}
+
+static void begin_with_timers(void)
+{
+	sem_init(&alarms.fired, 0, 0);
+	weft_timer_init(&alarms.first, WEFT_MAIN, no_call, NULL);
+	weft_timer_init(&alarms.second, WEFT_MAIN, tell_fired, NULL);
+	runtime_begin(1);
+}
+
+static void use_alarms(void)
+{
+	begin_with_timers();
+	post_and_let_sleep(start_first, 3600 * WEFT_SEC);
+	post_and_let_sleep(start_second, 20 * WEFT_MS); /* before the alarm that is set */
+	CHECK_EQ(sem_wait(&alarms.fired), 0);
+	post_and_let_sleep(cancel_first, 0);
+	post_and_let_sleep(start_first, 25 * WEFT_MS);
+	post_and_let_sleep(start_second, 40 * WEFT_MS);
+	post_and_let_sleep(cancel_first, 0); /* its alarm goes off all the same */
+	CHECK_EQ(sem_wait(&alarms.fired), 0);
+	runtime_end();
+}
+
+TEST(a_sleeper_wakes_for_its_first_timer_whatever_alarm_was_set_before)
+{
+	for (unsigned modesty = 0; modesty < 3; modesty++) {
+		wf_uring_modesty = modesty;
+		use_alarms();
+	}
+	wf_uring_modesty = 0;
+	setenv("WEFT_STALL_MS", "-1", 1);
+	use_alarms();
+	unsetenv("WEFT_STALL_MS");
+}
+
+static atomic_bool enough;
+
+static void post_again(void *unused)
+{
+	if (!atomic_load(&enough))
+		CHECK_EQ(weft_post(5, post_again, unused), 0);
+}
+
+/* The worker asks only in passing. What comes is sent by others, when the kernel has been
+ * asked for it and nothing else: behind a recv, a send of another socket is done. */
+static void receive_beside_a_busy_color(void)
+{
+	int fd[2], other[2];
+	char buf[8];
+
+	make_tcp(fd);
+	make_tcp(other);
+	atomic_store(&enough, false);
+	runtime_begin(1);
+	CHECK_EQ(weft_post(5, post_again, NULL), 0);
+	for (int i = 0; i < 20; i++) {
+		struct call *c = START(recv, fd[0], buf, 8, 0);
+
+		CHECK_EQ(DO(send, other[1], "abc", 3, 0), 3);
+		CHECK_EQ(send(fd[1], "abcd", 4, 0), 4);
+		CHECK_EQ(WAIT(c), 4);
+	}
+	atomic_store(&enough, true);
+	runtime_end();
+	for (int i = 0; i < 2; i++) {
+		close(fd[i]);
+		close(other[i]);
+	}
+}
+
+TEST(a_worker_that_never_sleeps_gets_what_the_kernel_has)
+{
+	receive_beside_a_busy_color();
+	setenv("WEFT_STALL_MS", "-1", 1);
+	receive_beside_a_busy_color();
+	unsetenv("WEFT_STALL_MS");
+}
+
+static uint64_t polls(void)
+{
+	weft_worker_stats one;
+
+	CHECK(weft_stats(NULL, &one, 1) >= 1);
+	return one.polls;
+}
+
+TEST(a_sleeper_sleeps_however_far_its_timer_is)
+{
+	for (uint64_t after = (uint64_t)1 << 40; after != 0; after <<= 1) {
+		uint64_t before;
+
+		begin_with_timers();
+		post_and_let_sleep(start_first, after + after / 2);
+		before = polls();
+		for (int i = 0; i < 100; i++)
+			sched_yield();
+		CHECK(polls() <= before + 1); /* it was on its way to sleep */
+		post_and_let_sleep(cancel_first, 0);
+		runtime_end();
+	}
 }
 
 TEST_MAIN

@@ -188,6 +188,64 @@ TEST(surplus_work_wakes_a_sleeping_worker)
 	}
 }
 
+/* Two workers give each other something to do in turn: where each has a CPU they stay awake
+ * meanwhile, and when that is over they sleep. */
+
+static struct {
+	uint64_t parks;
+	int streak, wanted;
+} play;
+
+static void serve_ball(void *unused);
+
+static void return_ball(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(weft_post(1, serve_ball, NULL), 0);
+}
+
+static void serve_ball(void *unused)
+{
+	uint64_t parks;
+
+	(void)unused;
+	CHECK_EQ(weft_stats(NULL, after, 8), 2);
+	parks = after[0].parks + after[1].parks;
+	play.streak = parks == play.parks ? play.streak + 1 : 0;
+	play.parks = parks;
+	if (play.streak < play.wanted)
+		CHECK_EQ(weft_post(2, return_ball, NULL), 0);
+	else
+		atomic_store(&ran, 1);
+}
+
+static void *observe_play(void *unused)
+{
+	WAIT_FOR(atomic_load(&ran) == 1);
+	check_silence();
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static int start_play(void *unused)
+{
+	CHECK_EQ(weft_color_pin(1, 0), 0);
+	CHECK_EQ(weft_color_pin(2, 1), 0);
+	play.wanted = wf_rt->cpus.count > 1 ? 100 : 0;
+	atomic_store(&ran, 0);
+	CHECK_EQ(weft_hold(), 0);
+	observer = thread_start(observe_play, unused);
+	return weft_post(1, serve_ball, NULL);
+}
+
+TEST(workers_that_work_in_turn_stay_awake_meanwhile_and_sleep_afterwards)
+{
+	weft_options opt = { .workers = 2 };
+
+	CHECK_EQ(weft_run(start_play, NULL, &opt), 0);
+	thread_join(observer);
+}
+
 /* A post that meets a worker on its way to sleep: a wake-up that is missed
  * would hang. The worker's delay varies, so that they meet at every step. */
 

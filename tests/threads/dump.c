@@ -468,6 +468,21 @@ TEST(a_stack_overflow_is_told_as_such)
 	find(find(at, "overflow+"), "wf_switch_root+");
 }
 
+static int sleep_and_look(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(weft_sleep(WEFT_US), 0);
+	take_dump();
+	CHECK(strstr(text, "src/threads/sleep.c") == NULL);
+	return 0;
+}
+
+TEST(a_thread_that_slept_is_still_started_by_the_user)
+{
+	run(sleep_and_look, 1);
+	CHECK(says("started at "));
+}
+
 /* A thread that does not come back is named by the watcher. On a busy machine it may
  * find others first, and it reports one a second. */
 FRAME static void compute(uint64_t until)

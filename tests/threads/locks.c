@@ -56,6 +56,7 @@ static int close_the_ring(void *unused)
 	CHECK(reported(WEFT_REPORT_MISUSE, "deadlock of 3 threads:"));
 	for (int i = 0; i < 3; i++)
 		CHECK(reported(WEFT_REPORT_MISUSE, names[i]));
+	CHECK(reported(WEFT_REPORT_MISUSE, ", started at "));
 	CHECK(reported(WEFT_REPORT_MISUSE, "waits for mutex"));
 	CHECK(reported(WEFT_REPORT_MISUSE, "since tests/threads/locks.c:"));
 	CHECK(reported(WEFT_REPORT_MISUSE, "hold_and_want")); /* in each stack */

@@ -1,7 +1,9 @@
 /* Mutexes: one owner, those who wait get it in the order of coming, whatever kind of
  * thread, and are overtaken so many times at most; a deadline either got it or did not.
  */
+#include "threads/mutex.h"
 #include "base/capacity.h"
+#include "platform/clock.h"
 #include "threads/sync.h"
 
 static weft_mutex mutex;
@@ -115,6 +117,79 @@ static int overtake_in_vain(void *unused)
 TEST(a_waiter_that_runs_in_vain_was_overtaken)
 {
 	run_with(1, overtake_in_vain);
+}
+
+/* Whether it is handed over by one of so many unlocks; we have it, before and, if not,
+ * after. */
+static bool handed_over_within(int unlocks)
+{
+	for (int i = 0; i < unlocks; i++) {
+		CHECK_EQ(weft_mutex_unlock(&mutex), 0);
+		if (weft_mutex_trylock(&mutex) == -EBUSY)
+			return true;
+	}
+	return false;
+}
+
+/* The waiter is of another color, and does not run before we wait: there is one worker. */
+static int overtake_for_a_time(void *unused)
+{
+	const uint64_t due = wf_ns_to_ticks(WF_OVERTAKEN_US * (uint64_t)1000);
+	struct wf_mutex_waiter *w;
+	weft_thread *t[1];
+
+	(void)unused;
+	lock_before(t, 1);
+	CHECK_EQ(mutex.home_.color, WF_HOME_SHARED);
+	w = WF_CONTAINER(mutex.waiters_.first, struct wf_mutex_waiter, waiter);
+	if (WF_OVERTAKEN_US > 0) {
+		CHECK(!handed_over_within(100 * WF_OVERTAKEN));
+		CHECK(w->called != 0);
+		w->called -= due; /* the time has come */
+	}
+	CHECK(handed_over_within(WF_OVERTAKEN + 1));
+	join(t[0]);
+	CHECK_EQ(weft_mutex_fini(&mutex), 0);
+	return 0;
+}
+
+/* Time passes a million times slower: what is due does not come by itself. */
+TEST(who_waits_in_another_color_is_overtaken_for_so_long_and_no_longer)
+{
+	struct wf_clock_rate rate;
+
+	wf_clock_init();
+	rate = wf_clock_rate;
+	wf_clock_rate.ticks_per_ns *= 1000000;
+	many_colors = true;
+	run_with(1, overtake_for_a_time);
+	wf_clock_rate = rate;
+}
+
+/* Who waits beside an owner that runs on another worker may stay awake, for a while. */
+static int hold_until_it_sleeps(void *unused)
+{
+	weft_thread_attr attr = { .on = true, .color = 7 };
+	weft_thread *t;
+
+	(void)unused;
+	CHECK_EQ(weft_color_pin(WEFT_MAIN, 0), 0);
+	CHECK_EQ(weft_color_pin(attr.color, 1), 0);
+	for (int i = 0; i < TEST_SIZE(1000); i++) {
+		CHECK_EQ(weft_mutex_lock(&mutex), 0);
+		CHECK_EQ(weft_thread_start(&t, &attr, lock_to_end, NULL), 0);
+		while (!waits(t))
+			sched_yield();
+		CHECK_EQ(weft_mutex_unlock(&mutex), 0);
+		join(t);
+	}
+	CHECK_EQ(weft_mutex_fini(&mutex), 0);
+	return 0;
+}
+
+TEST(who_waits_for_a_long_section_sleeps)
+{
+	run_with(2, hold_until_it_sleeps);
 }
 
 static int overtakes_seen;
