@@ -13,12 +13,20 @@ struct disk_work {
 	bool cached;    /* by the page cache; else straight from the disk */
 	const char *io; /* weft only: backend */
 	size_t blocks;  /* in a read; 0: one */
+	bool pinned; /* all on one CPU: else it is chance whether that has the disk's interrupts */
 };
 
 /* Bytes of a read. */
 static inline size_t disk_size(const struct disk_work *work)
 {
 	return (work->blocks > 0 ? work->blocks : 1) * DISK_BLOCK;
+}
+
+/* To be called first by who measures. */
+static inline void disk_begin(const struct disk_work *work)
+{
+	if (work->pinned)
+		(void)bench_pin(0);
 }
 
 /* The file, opened twice, by the parent of all measurements. */

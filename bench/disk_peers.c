@@ -127,6 +127,7 @@ int disk_pread(const void *arg, double *values)
 	pthread_t second;
 	int rc;
 
+	disk_begin(arg);
 	pthread_mutex_lock(&gate);
 	rc = pthread_create(&second, NULL, stand_by, &gate);
 	if (rc != 0)
@@ -167,6 +168,7 @@ int disk_nptl(const void *arg, double *values)
 	pthread_attr_t attr;
 	pthread_t thread;
 
+	disk_begin(arg);
 	t.work = arg;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, (size_t)64 * 1024);

@@ -61,6 +61,7 @@ int disk_uring(const void *arg, double *values)
 	long reads = 0;
 	int err = ring_init(&ring, (unsigned)work->threads);
 
+	disk_begin(work);
 	if (err < 0 || bufs == NULL)
 		return bench_fail("io_uring: %s", strerror(err < 0 ? -err : ENOMEM));
 	memset(bufs, 0, size);

@@ -5,10 +5,11 @@ program=${1:?usage: server.sh PROGRAM}
 server=
 trap 'test -n "$server" && kill "$server" 2>/dev/null' EXIT
 
-# Listens at a port that nobody else has: others are tried if one is taken.
+# Listens at a port that nobody else has: others are tried if one is taken. Scripts that run at the
+# same time try different ones.
 start() {
-	for try in 1 2 3 4 5 6 7 8 9 10; do
-		port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+	for try in 0 1 2 3 4 5 6 7 8 9; do
+		port=$((20000 + ($$ * 10 + try) % 12000))
 		"$program" "127.0.0.1:$port" &
 		server=$!
 		until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
@@ -23,7 +24,7 @@ start() {
 # echoes FD TEXT
 echoes() {
 	printf '%s\n' "$2" >&"$1"
-	read -r -t 20 line <&"$1" && test "$line" = "$2"
+	read -r -t 100 line <&"$1" && test "$line" = "$2"
 }
 
 start

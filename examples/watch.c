@@ -6,9 +6,20 @@
 
 #include <weft/weft.h>
 
-static const char *const words[] = { "warp", "weft", "selvage" };
+static const char *const words[] = { "warp", "weft", "selvage", NULL };
 static unsigned written;
 static int ends[2];
+
+/* One word at a time, so that each is read alone; then there is no more. */
+static void write_next(void)
+{
+	const char *word = words[written];
+
+	if (written++ == 3)
+		weft_fd_close(ends[1]);
+	else if (write(ends[1], word, strlen(word)) < 0)
+		perror("write");
+}
 
 static void readable(void *arg)
 {
@@ -18,6 +29,7 @@ static void readable(void *arg)
 	(void)arg;
 	if (n > 0) {
 		printf("read %.*s\n", (int)n, buf);
+		write_next();
 		return;
 	}
 	puts("end of file");
@@ -25,23 +37,10 @@ static void readable(void *arg)
 	weft_fd_close(ends[0]);
 }
 
-/* One word at a time, so that each is read alone. */
-static void write_next(void *arg)
+static int app(void *unused)
 {
-	const char *word = words[written++];
-
-	if (write(ends[1], word, strlen(word)) < 0)
-		perror("write");
-	if (written < 3)
-		weft_after(5 * WEFT_MS, WEFT_MAIN, write_next, arg);
-	else
-		weft_fd_close(ends[1]);
-}
-
-static int app(void *arg)
-{
-	write_next(arg);
-	return weft_on_fd(ends[0], WEFT_READ, WEFT_MAIN, readable, NULL);
+	write_next();
+	return weft_on_fd(ends[0], WEFT_READ, WEFT_MAIN, readable, unused);
 }
 
 int main(void)

@@ -54,6 +54,7 @@ static void turn(struct sim *sim, struct sim_core *core)
 		wf_sched_ran(core->w);
 	}
 	wf_sched_turn_end(core->w);
+	wf_sched_busy(core->w, wf_ticks());
 }
 
 static bool rouse(struct wf_worker *w)
@@ -119,7 +120,7 @@ static bool loot_in_sight(struct wf_worker *w)
 		struct wf_worker *v = wf_sched_worker(s, i);
 
 		if (s->policy.steal & WF_STEAL_ON &&
-		    wf_runq_has_loot(&v->queue, wf_policy_least_worth(&s->policy, false)))
+		    wf_runq_has_loot(&v->queue, wf_worker_least_worth(v)))
 			return true;
 	}
 	return false;
@@ -178,6 +179,7 @@ void sim_worker_main(struct sim *sim, struct sim_core *core)
 			turn(sim, core);
 		} else {
 			park(sim, core);
+			wf_worker_idle(w, wf_ticks());
 		}
 	}
 }

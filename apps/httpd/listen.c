@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,15 +17,8 @@ enum { USUAL_PORT = 8080, PORTS_TRIED = 100, DESCRIPTORS_KEPT = 400 };
 /* Clients speak first; one that is silent this long is accepted all the same. */
 enum { SILENCE_SECONDS = 1 };
 
-/* A connection that comes with its first request is one thing to wake up for, not two. */
-static int accept_late(int fd)
-{
-	int silence = SILENCE_SECONDS;
-
-	if (fd >= 0)
-		setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silence, sizeof silence);
-	return fd;
-}
+/* By so many connections one kind must be ahead. */
+enum { AHEAD = 32 };
 
 static int listen_on(const char *address)
 {
@@ -51,13 +45,33 @@ static int listen_on_some_port(void)
 
 int listen_plain(void)
 {
-	return accept_late(settings.port_given ? listen_on(settings.listen)
-					       : listen_on_some_port());
+	return settings.port_given ? listen_on(settings.listen) : listen_on_some_port();
 }
 
 int listen_tls(void)
 {
-	return accept_late(listen_on(settings.listen_tls));
+	return listen_on(settings.listen_tls);
+}
+
+static void accept_late(int fd, bool late)
+{
+	int silence = late ? SILENCE_SECONDS : 0;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &silence, sizeof silence);
+}
+
+/* Workers may overwrite each other's notes: it is the many that count. */
+void listen_learn(struct listen_habit *h, int fd, bool one_request)
+{
+	int ahead = atomic_load_explicit(&h->ahead, memory_order_relaxed) + (one_request ? 1 : -1);
+	bool late;
+
+	if (ahead < -AHEAD || ahead > AHEAD)
+		return;
+	atomic_store_explicit(&h->ahead, ahead, memory_order_relaxed);
+	late = ahead > 0;
+	if ((ahead == AHEAD || ahead == -AHEAD) && atomic_exchange(&h->late, late) != late)
+		accept_late(fd, late);
 }
 
 int listen_room(uint64_t *numbers, uint64_t *most)

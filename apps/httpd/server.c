@@ -23,8 +23,9 @@
 /* Before a new try when there was no room for a connection. */
 #define ROOM_TIME (50 * WEFT_MS)
 
-/* Connections that the acceptor takes on one worker, at least. */
-enum { AT_ONE_PLACE = 16 };
+/* By how much less a new connection is worth to a thief than its time says: what was just made
+ * for it is warm where it was accepted. A worker that does not cope loses its acceptor. */
+enum { NEW_IS_WARM = 100 };
 
 /* How often one that is refused is listened to. */
 enum { REFUSED_READS = 16 };
@@ -44,7 +45,8 @@ struct arrival {
 
 static struct {
 	int plain, tls; /* listening sockets, or -1 */
-	uint64_t most;  /* connections */
+	struct listen_habit plain_habit, tls_habit;
+	uint64_t most; /* connections */
 	_Atomic bool stopping;
 	weft_waitgroup users; /* acceptors and connections */
 	/* Which descriptors are connections: they are to be told of the end. */
@@ -118,6 +120,17 @@ static void forget(struct arrival *a)
 	weft_waitgroup_done(&server.users);
 }
 
+/* What its like will be. */
+static void learn_from(const struct arrival *a)
+{
+	if (a->conn.requests == 0 || server_is_stopping())
+		return;
+	if (a->tls)
+		listen_learn(&server.tls_habit, server.tls, a->conn.requests == 1);
+	else
+		listen_learn(&server.plain_habit, server.plain, a->conn.requests == 1);
+}
+
 static int serve(void *arg)
 {
 	struct arrival *a = arg;
@@ -129,6 +142,7 @@ static int serve(void *arg)
 		s->tls = tls_accept(s->fd, weft_now() + settings.head_time * WEFT_MS);
 	if (!a->tls || s->tls != NULL)
 		conn_serve(&a->conn);
+	learn_from(a);
 	set_open(s->fd, CLOSED);
 	stream_close(s, a->conn.politely);
 	forget(a);
@@ -208,21 +222,13 @@ static void await_room(void)
 	weft_sleep(ROOM_TIME);
 }
 
-/* To the next worker, if its turn is over on this one: connections begin where the acceptor is,
- * and those that are kept are to be spread. Then it may be stolen again, as any color. */
-static void move_on(weft_color color)
-{
-	weft_color_pin(color, (weft_worker_current() + 1) % weft_workers());
-	weft_yield();
-	weft_color_pin(color, -1);
-}
-
 /* One for each socket, which is its `arg`. One for each worker would take turns, and so wake
- * another worker for each connection. */
+ * another worker for each connection. They begin where it is, and stay there as long as that
+ * worker copes. */
 static int accept_all(void *arg)
 {
 	bool tls = arg == &server.tls;
-	int fd, listener = *(int *)arg, accepted = 0;
+	int fd, listener = *(int *)arg;
 	struct sockaddr_storage peer;
 
 	/* Once it stops, the listener's number may be that of something else. */
@@ -232,8 +238,6 @@ static int accept_all(void *arg)
 			arrive(fd, &peer, tls);
 		else if (fd != -ECONNABORTED)
 			await_room();
-		if (++accepted % AT_ONE_PLACE == 0)
-			move_on(weft_color_current());
 	}
 	weft_waitgroup_done(&server.users);
 	return 0;
@@ -258,6 +262,7 @@ int server_start(void)
 
 	address_init(settings.max_per_address);
 	overload_init();
+	weft_handler_penalty(begin, NEW_IS_WARM);
 	rc = start_accepting(&server.plain);
 	return rc < 0 ? rc : start_accepting(&server.tls);
 }

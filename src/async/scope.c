@@ -153,7 +153,8 @@ int wf_scope_join_last(weft_thread *t, weft_thread *under)
 	weft_scope *s = t->scope;
 
 	t->event.where_ = s->where_;
-	if (WF_UNLIKELY(s->owner_ == t || s->cancelled_) ||
+	/* Who cancels it from another color ends its home first, or finds t in it later. */
+	if (WF_UNLIKELY(s->owner_ == t || __atomic_load_n(&s->cancelled_, __ATOMIC_RELAXED)) ||
 	    WF_UNLIKELY(!wf_home_enter_own(&s->home_, wf_home_name(t->event.color))))
 		return join_somehow_last(t, under);
 	add(s, t);

@@ -590,7 +590,7 @@ static inline void fetch_operations(const struct epoll_event *events, int n)
 		const struct wf_fd *f = wf_fd_peek((int)(uint32_t)events[i].data.u64);
 
 		if (f != NULL)
-			wf_op_warm(&f->dir[WF_IN]);
+			wf_op_warm(wf_dir_head(&f->dir[WF_IN]));
 	}
 }
 

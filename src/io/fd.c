@@ -146,7 +146,7 @@ static void learn_file(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	wf_fd_set_kind(f, WF_KIND_FILE);
 	f->direct = has_direct(f->fd);
-	__atomic_store_n(&f->cached, !f->direct, __ATOMIC_RELAXED);
+	__atomic_store_n(&f->cached, f->direct ? WF_CACHED_NOT : WF_CACHED, __ATOMIC_RELAXED);
 }
 
 /* pipe(2) mostly gives two numbers in a row, first the one to read from. That they are
@@ -187,7 +187,6 @@ int wf_fd_learn(struct wf_fd *f)
 void wf_fd_set_kind(struct wf_fd *f, enum wf_kind kind)
 {
 	__atomic_store_n(&f->kind, (uint8_t)kind, __ATOMIC_RELAXED);
-	f->fresh = true;
 	f->home = (uint16_t)wf_next_home();
 	wf_fd_set_ready(f, WF_IN, true);
 	wf_fd_set_ready(f, WF_OUT, true);
@@ -199,12 +198,12 @@ void wf_fd_forget(struct wf_fd *f)
 	f->life++;
 	__atomic_store_n(&f->kind, WF_KIND_UNKNOWN, __ATOMIC_RELAXED);
 	wf_fd_set_closing(f, false);
-	f->registered = f->sure = f->doubtful = f->fresh = false;
+	f->registered = f->sure = f->doubtful = false;
 	f->direct = f->level = false;
 	wf_fd_set_pipe(f, WF_PIPE_NOT);
 	__atomic_store_n(&f->nowait, 0, __ATOMIC_RELAXED);
 	f->fickle = f->misses = 0;
-	__atomic_store_n(&f->cached, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&f->cached, WF_CACHED_UNKNOWN, __ATOMIC_RELAXED);
 	f->away = 0;
 	__atomic_store_n(&f->identity, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&f->warm, 0, __ATOMIC_RELAXED);

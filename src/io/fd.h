@@ -37,6 +37,9 @@ enum wf_pipe {
 	WF_PIPE_PAIR, /* and its other end is the descriptor beside it */
 };
 
+/* Whether a cache of the kernel may answer reads. */
+enum wf_cached { WF_CACHED_UNKNOWN, WF_CACHED, WF_CACHED_NOT };
+
 /* `head` is also read without the lock: wf_dir_head. */
 struct wf_dir {
 	weft_op *head, *tail;
@@ -56,7 +59,6 @@ struct __attribute__((aligned(64))) wf_fd {
 	uint8_t ready[WF_DIRS];
 	uint8_t kind;    /* enum wf_kind; also read without the lock */
 	bool registered; /* epoll: in the instance of worker `home` */
-	bool fresh;      /* no operation yet: the first one spreads descriptors */
 	uint8_t closing; /* will be closed when nothing is busy; as `kind` */
 	bool sure;       /* this life began by an operation of ours, so we know it */
 	uint8_t nowait;  /* keeps its O_NONBLOCK; also read without the lock */
@@ -69,7 +71,7 @@ struct __attribute__((aligned(64))) wf_fd {
 	uint8_t hints;   /* now.c: that were left out */
 	uint8_t fickle;  /* epoll: how often telling by level was given up */
 	bool direct;     /* a file that no cache answers for: every read takes its time */
-	uint8_t cached;  /* a file that is not direct; also read without the lock */
+	uint8_t cached;  /* enum wf_cached; also read without the lock */
 	weft_op *loose;
 	struct wf_watch *watch[WF_DIRS]; /* in force */
 	struct wf_watch *watches;        /* all that are not freed yet */

@@ -130,16 +130,21 @@ static struct wf_fd *prepare(weft_op *op, enum wf_op_kind kind, int fd)
 	return op->record_;
 }
 
-static bool is_cached(struct wf_fd *f)
+static WF_NOINLINE bool find_out(struct wf_fd *f)
 {
-	bool cached = __atomic_load_n(&f->cached, __ATOMIC_RELAXED);
+	bool cached;
 
-	if (WF_LIKELY(cached))
-		return true;
 	wf_lock_take(&f->lock);
-	cached = learnt(f) && f->cached;
+	cached = learnt(f) && f->cached == WF_CACHED;
 	wf_lock_give(&f->lock);
 	return cached;
+}
+
+static inline bool is_cached(struct wf_fd *f)
+{
+	uint8_t cached = __atomic_load_n(&f->cached, __ATOMIC_RELAXED);
+
+	return cached == WF_CACHED_UNKNOWN ? find_out(f) : cached == WF_CACHED;
 }
 
 static int64_t at_offset(weft_op *op, struct wf_fd *f)
@@ -149,9 +154,11 @@ static int64_t at_offset(weft_op *op, struct wf_fd *f)
 
 bool wf_now_cached(int fd)
 {
+	struct wf_fd *f = wf_fd_peek(fd);
 	int err;
-	struct wf_fd *f = wf_fd_get(fd, &err);
 
+	if (WF_UNLIKELY(f == NULL))
+		f = wf_fd_get(fd, &err);
 	return WF_LIKELY(f != NULL) && is_cached(f);
 }
 
@@ -224,7 +231,7 @@ void wf_now_written(int fd, weft_fn *resume)
 
 	if (f == NULL || wf_fd_pipe(f) != WF_PIPE_PAIR)
 		return;
-	wf_op_warm(&f->dir[WF_IN]);
+	wf_op_warm(wf_dir_head(&f->dir[WF_IN]));
 	go_on(f, WF_IN, false, resume);
 }
 

@@ -131,15 +131,15 @@ static inline void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
 		wf_op_close_quiet(f, after);
 }
 
-/* The head of a direction is about to be tried: fetches it. This and the next are forced to be
- * inline: gcc takes them for functions that do nothing. */
-static WF_INLINE void wf_op_warm(const struct wf_dir *dir)
+/* It is about to be tried or ended: fetches it. This and the next are forced to be inline:
+ * gcc takes them for functions that do nothing. */
+static WF_INLINE void wf_op_warm(const weft_op *op)
 {
-	const char *op = (const char *)wf_dir_head(dir);
+	const char *at = (const char *)op;
 
-	__builtin_prefetch(op, 1);
-	__builtin_prefetch(op + 64, 1);
-	__builtin_prefetch(op + 128, 1);
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + 64, 1);
+	__builtin_prefetch(at + 128, 1);
 }
 
 /* Its event runs soon: fetches what it is about, and, if it is a thread, the end of its stack,
@@ -151,10 +151,14 @@ static WF_INLINE void wf_op_fetch(const weft_op *op)
 	__builtin_prefetch(arg, 1);
 	__builtin_prefetch(arg + 64, 1);
 	__builtin_prefetch(arg + 128, 1);
+	__builtin_prefetch(arg + 192, 1);
 	__builtin_prefetch(stack - 64, 1);
 	__builtin_prefetch(stack - 128, 1);
 	__builtin_prefetch(stack - 192, 1);
 	__builtin_prefetch(stack - 264, 1);
+	__builtin_prefetch(stack + 192, 1);
+	__builtin_prefetch(stack + 256, 1);
+	__builtin_prefetch(stack + 320, 1);
 }
 
 /* Ends one that is in no list, or never will be, and delivers it. */

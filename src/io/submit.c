@@ -14,8 +14,7 @@ static int check_offset(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f-
 	return -ESPIPE;
 }
 
-/* Where its event shall run: with its caller, whose caches are warm; but the
- * first operation of a new descriptor spreads them over the workers. */
+/* Where its event shall run: with its caller, whose caches are warm. */
 static void choose_worker(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 {
 	struct wf_worker *w = wf_worker_self();
@@ -23,11 +22,10 @@ static void choose_worker(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 
 	if (WF_LIKELY(self == f->home))
 		f->away = 0;
-	else if (self >= 0 && self < wf_worker_count() && (!f->fresh || f->kind == WF_KIND_FILE))
+	else if (self >= 0 && self < wf_worker_count())
 		wf_io->used_from(f, self);
 	else
 		self = f->home;
-	f->fresh = false;
 	op->hint_ = (uint16_t)self;
 }
 

@@ -126,6 +126,7 @@ static unsigned copy_done(struct wf_uring *u, struct done *done)
 		if (n == WF_POLL_BATCH)
 			break;
 		done[n++] = (struct done){ cqe->user_data, cqe->res, cqe->flags };
+		wf_op_warm((const weft_op *)(uintptr_t)cqe->user_data);
 		u->completed += is_outcome(cqe->user_data);
 	}
 	io_uring_cq_advance(&u->ring, n);

@@ -80,9 +80,14 @@ static uint64_t time_left(const struct wf_color *c)
 	return WF_LOAD(&c->local_cost) + WF_LOAD(&c->inbox_cost);
 }
 
+static enum wf_source source(const weft_event *ev)
+{
+	return ev->flags_ & WF_EVENT_IO ? WF_FROM_IO : WF_FROM_CPU;
+}
+
 static unsigned event_level(const weft_event *ev)
 {
-	return wf_policy_level(ev->priority, ev->flags_ & WF_EVENT_IO ? WF_FROM_IO : WF_FROM_CPU);
+	return wf_policy_level(ev->priority, source(ev));
 }
 
 /* Wakes a thief when worker `t` has more than it can run at once; `busy`: any
@@ -91,7 +96,8 @@ static WF_NOINLINE void wake_for_surplus(struct wf_sched *s, struct wf_worker *t
 {
 	if (WF_LOAD(&t->queue.colors) < (busy ? 1u : 2u))
 		return;
-	if (wf_policy_worth_waking(&s->policy, WF_LOAD(&t->queue.steal_time)))
+	if (wf_policy_worth_waking(&s->policy, WF_LOAD(&t->queue.steal_time)) ||
+	    (WF_LOAD(&t->swamped) && wf_runq_has_loot(&t->queue, WF_WORTH_KEPT)))
 		wf_sched_wake_thief(t);
 }
 
@@ -101,13 +107,22 @@ static inline void share_surplus(struct wf_sched *s, struct wf_worker *t, bool b
 		wake_for_surplus(s, t, busy);
 }
 
+void wf_sched_busy(struct wf_worker *w, uint64_t now)
+{
+	if (WF_LIKELY(now - w->idle_at <= w->sched->policy.swamped))
+		return;
+	WF_STORE(&w->swamped, true);
+	share_surplus(w->sched, w, false);
+}
+
 /* Queues an active color that nobody owns, at worker `t` or where it is pinned. */
 static void enqueue(struct wf_sched *s, struct wf_worker *self, struct wf_worker *t,
 		    struct wf_color *c, unsigned level)
 {
 	int pin = WF_LOAD(&c->place.pin);
 	uint64_t left = time_left(c);
-	unsigned worth = pin >= 0 ? WF_WORTH_PINNED : wf_policy_worth(&s->policy, left);
+	unsigned worth = pin >= 0 ? WF_WORTH_PINNED
+				  : wf_policy_worth(&s->policy, left, source(c->local.head));
 
 	if (pin >= 0)
 		t = wf_sched_worker(s, pin);
@@ -124,12 +139,13 @@ static void requeue_better(struct wf_sched *s, struct wf_color *c, unsigned leve
 {
 	struct wf_runq *q = atomic_load_explicit(&c->place.at, memory_order_acquire);
 	unsigned worth, worth_at = WF_LOAD(&c->place.worth);
+	enum wf_source from = WF_LOAD(&c->place.level) % 2 ? WF_FROM_CPU : WF_FROM_IO;
 	uint64_t left;
 
 	if (q == NULL)
 		return;
 	left = time_left(c);
-	worth = wf_policy_worth(&s->policy, left);
+	worth = wf_policy_worth(&s->policy, left, from);
 	/* Only a higher priority counts: a CPU event does not take a color past
 	 * others that came before. */
 	if (level / 2 <= WF_LOAD(&c->place.level) / 2)
@@ -144,19 +160,19 @@ static void requeue_better(struct wf_sched *s, struct wf_color *c, unsigned leve
 
 /* What the estimate says of an event: its handler's time, or for a handler
  * never seen, just worth a steal, so that the first thief finds out. */
-static inline uint32_t estimate(const struct wf_policy *p, weft_fn *fn)
+static inline uint32_t estimate(const struct wf_policy *p, weft_fn *fn, enum wf_source from)
 {
 	struct wf_handler *h = wf_handler_find(fn);
 	uint64_t ticks = h ? wf_handler_ticks(h) : 0;
 
 	if (ticks == 0)
-		ticks = 2 * wf_policy_trip(p);
+		ticks = 2 * wf_policy_trip(p) + (from == WF_FROM_IO ? p->kept : 0);
 	return wf_policy_event_cost(p, ticks, h ? WF_LOAD(&h->penalty) : 1);
 }
 
 static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
 {
-	ev->cost_ = estimate(&s->policy, ev->run);
+	ev->cost_ = estimate(&s->policy, ev->run, source(ev));
 	if (ev->drop == NULL)
 		return;
 	ev->posted_ = wf_ticks();
@@ -356,6 +372,8 @@ static int grab(struct wf_worker *victim, unsigned least, struct wf_color *loot[
 	struct wf_runq *q = &victim->queue;
 	uint64_t half = WF_LOAD(&q->steal_time) / 2, taken = 0;
 	struct wf_place *place;
+	unsigned worth;
+	bool more;
 	int n = 0;
 
 	/* Whoever holds the lock may be a thief too. To stand in line would make
@@ -368,8 +386,10 @@ static int grab(struct wf_worker *victim, unsigned least, struct wf_color *loot[
 			break;
 		loot[n++] = WF_CONTAINER(place, struct wf_color, place);
 		taken += place->left;
-	} while (n < WF_LOOT && WF_LOAD(&place->worth) > 0 && taken < half &&
-		 wf_runq_more_there(q, place));
+		worth = WF_LOAD(&place->worth);
+		more = worth == WF_WORTH_KEPT ? (unsigned)n < WF_LOAD(&q->colors)
+					      : worth > 0 && taken < half;
+	} while (n < WF_LOOT && more && wf_runq_more_there(q, place));
 	wf_lock_give(&q->lock);
 	return n;
 }
@@ -465,11 +485,10 @@ bool wf_sched_steal(struct wf_worker *w)
 			 : i < s->workers - 1 ? WF_LOAD(&w->order[i])
 					      : i + 1;
 		struct wf_worker *victim = wf_sched_worker(s, id);
-		bool stuck = WF_LOAD(&victim->stuck);
 
-		if (victim == w || !(stuck || p->steal & WF_STEAL_ON))
+		if (victim == w || !(WF_LOAD(&victim->stuck) || p->steal & WF_STEAL_ON))
 			continue;
-		if (rob(w, victim, wf_policy_least_worth(p, stuck)))
+		if (rob(w, victim, wf_worker_least_worth(victim)))
 			return true;
 	}
 	WF_ADD_OWN(&w->counters.steal_misses, 1u);
@@ -537,7 +556,7 @@ void wf_turn_queue_young(struct wf_worker *w)
 	}
 	WF_ADD_OWN(&c->local_count, f->young_count);
 	WF_ADD_OWN(&c->local_cost, (uint64_t)f->young_count * f->young_cost);
-	f->young_cost = estimate(&w->sched->policy, f->young->run);
+	f->young_cost = estimate(&w->sched->policy, f->young->run, WF_FROM_CPU);
 	f->young = f->youngest = NULL;
 	f->young_count = 0;
 }

@@ -129,6 +129,10 @@ void wf_turn_queue_young(struct wf_worker *w);
 /* Gives the color up: to the end of the queue if it has work left. */
 void wf_sched_turn_end(struct wf_worker *w);
 
+/* Now and then between turns: if w was not idle for long it is swamped, and others may have what
+ * it keeps. */
+void wf_sched_busy(struct wf_worker *w, uint64_t now);
+
 /* Takes an event back from the color that w owns. */
 int wf_sched_cancel(struct wf_worker *w, weft_event *ev);
 

@@ -69,6 +69,9 @@ void wf_policy_init(struct wf_policy *p, uint64_t ticks_per_us, uint64_t fixed_s
 		p->least_cost = 8;
 	p->most_cost = WF_STEAL_MOST_NS * ticks_per_us / 1000;
 	p->wake_cost = WF_WAKE_COST_NS * ticks_per_us / 1000;
+	/* What the user says is taken as it is. */
+	p->kept = fixed_steal_cost ? 0 : WF_KEPT_NS * ticks_per_us / 1000;
+	p->swamped = WF_SWAMPED_NS / 1000 * ticks_per_us;
 	atomic_init(&p->steal_cost, fixed_steal_cost        ? fixed_steal_cost
 				    : first > p->least_cost ? first
 							    : p->least_cost);

@@ -24,8 +24,10 @@ enum { WF_STEAL_ALL = WF_STEAL_ON | WF_STEAL_LOCALITY | WF_STEAL_TIME | WF_STEAL
 enum { WF_LEVELS = 8 };
 
 /* How much a color is worth to a thief: 0 less than the trip, then by size.
- * Three worthy classes, as Mely has: exact order would cost a search tree. */
-enum { WF_WORTHS = 4 };
+ * Three worthy classes, as Mely has: exact order would cost a search tree. Below them, what is
+ * worth the trip by its time alone: the kernel brought it, it is short, and it stays where it
+ * is as long as its worker copes. */
+enum { WF_WORTHS = 5, WF_WORTH_KEPT = 1 };
 
 struct wf_policy {
 	unsigned steal; /* WF_STEAL_ bits */
@@ -35,6 +37,8 @@ struct wf_policy {
 	_Atomic uint64_t steal_cost;                    /* ticks, as the thief measures */
 	uint64_t least_cost, most_cost;                 /* what steal_cost may be, ticks */
 	uint64_t wake_cost;                             /* ticks */
+	uint64_t kept;                                  /* ticks; as WF_KEPT_NS */
+	uint64_t swamped;                               /* ticks; as WF_SWAMPED_NS */
 };
 
 /* What a steal is taken to cost before the first was measured, and the bounds
@@ -48,6 +52,14 @@ enum { WF_STEAL_BOTH_PAY = 4 };
 /* What waking a sleeping worker costs: a system call here, and an interrupt and a
  * context switch there. */
 #define WF_WAKE_COST_NS 10000
+
+/* What the kernel brings and takes no longer than this is kept. With it would go what the kernel
+ * and the caches have of its descriptor, and who is woken for it takes a CPU from somebody, who
+ * may be the client. */
+#define WF_KEPT_NS 40000
+
+/* A worker that was not idle for so long does not cope, and all that is worth a trip may go. */
+#define WF_SWAMPED_NS 100000000
 
 /* Reads "off", "base", "all" or names joined by '+'. 0 or -EINVAL. */
 int wf_policy_parse_steal(const char *text, unsigned *flags);
@@ -73,22 +85,29 @@ static inline uint64_t wf_policy_trip(const struct wf_policy *p)
 				   : WF_STEAL_BOTH_PAY * WF_LOAD(&p->steal_cost);
 }
 
-/* The worth of a color that has `left` ticks of work queued. */
-static inline unsigned wf_policy_worth(const struct wf_policy *p, uint64_t left)
+/* The worth of a color that has `left` ticks of work queued, brought from there. */
+static inline unsigned wf_policy_worth(const struct wf_policy *p, uint64_t left,
+				       enum wf_source from)
 {
 	uint64_t cost;
 
 	if (!(p->steal & WF_STEAL_TIME))
 		return 0;
 	cost = wf_policy_trip(p);
-	return left <= cost ? 0 : left <= 4 * cost ? 1 : left <= 16 * cost ? 2 : 3;
+	if (left <= cost)
+		return 0;
+	if (from == WF_FROM_IO && left <= p->kept)
+		return WF_WORTH_KEPT;
+	return left <= 4 * cost ? 2 : left <= 16 * cost ? 3 : 4;
 }
 
 /* The least worth that a thief takes: anything from a stuck worker and without
  * the time heuristic, else only what is worth more than the trip (S5). */
-static inline unsigned wf_policy_least_worth(const struct wf_policy *p, bool stuck)
+static inline unsigned wf_policy_least_worth(const struct wf_policy *p, bool stuck, bool swamped)
 {
-	return (p->steal & WF_STEAL_TIME) && !stuck ? 1 : 0;
+	if (!(p->steal & WF_STEAL_TIME) || stuck)
+		return 0;
+	return swamped ? WF_WORTH_KEPT : WF_WORTH_KEPT + 1;
 }
 
 /* Whether work of `left` ticks that waits for a thief is worth waking one. */

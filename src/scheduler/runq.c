@@ -1,7 +1,7 @@
 /* runq.c - lists of colors by level and worth. */
 #include "scheduler/runq.h"
 
-_Static_assert(WF_LEVELS == 8 && WF_WORTHS == 4, "a byte of `occupied` has a bit for each level");
+_Static_assert(WF_LEVELS == 8 && WF_WORTHS < 8, "a byte of `occupied` has a bit for each level");
 
 static inline uint64_t bit_of(unsigned worth, unsigned level)
 {
@@ -38,7 +38,7 @@ static void enter(struct wf_runq *q, struct wf_place *place, unsigned level, uns
 	} else {
 		wf_list_append(&lane->list, &place->link);
 	}
-	if (worth > 0 && worth != WF_WORTH_PINNED)
+	if (wf_runq_is_worthy(worth))
 		WF_ADD_OWN(&q->steal_time, (uint64_t)place->left);
 }
 
@@ -52,7 +52,7 @@ static void leave(struct wf_runq *q, struct wf_place *place) WF_REQUIRES(q->lock
 		WF_STORE(&q->occupied, WF_LOAD(&q->occupied) & ~bit_of(place->worth, place->level));
 	else if (lane->list.next == next)
 		lane->first = WF_CONTAINER(next, struct wf_place, link)->number;
-	if (place->worth > 0 && place->worth != WF_WORTH_PINNED)
+	if (wf_runq_is_worthy(place->worth))
 		WF_ADD_OWN(&q->steal_time, -(uint64_t)place->left);
 }
 
@@ -109,12 +109,12 @@ struct wf_place *wf_runq_pop(struct wf_runq *q)
 
 struct wf_place *wf_runq_steal(struct wf_runq *q, unsigned least)
 {
-	uint32_t loot = (uint32_t)WF_LOAD(&q->occupied);
+	uint64_t loot = WF_LOAD(&q->occupied) & WF_LOOT_LANES;
 	unsigned best;
 
 	if (loot >> least * WF_LEVELS == 0)
 		return NULL;
-	best = 31u - (unsigned)__builtin_clz(loot);
+	best = 63u - (unsigned)__builtin_clzll(loot);
 	return take(q, &q->lanes[best / WF_LEVELS][best % WF_LEVELS]);
 }
 

@@ -19,6 +19,9 @@ struct wf_color;
 /* The worth of one that was pinned when it was queued: no thief takes it. */
 enum { WF_WORTH_PINNED = WF_WORTHS };
 
+/* What thieves may take, of `occupied`. */
+#define WF_LOOT_LANES (((uint64_t)1 << WF_WORTHS * WF_LEVELS) - 1)
+
 struct wf_lane {
 	struct wf_link list;
 	uint32_t first; /* the number of the first in it */
@@ -29,7 +32,7 @@ struct WF_ALIGNED wf_runq {
 	struct wf_lock lock;
 	_Atomic uint32_t colors;     /* how many are queued */
 	_Atomic uint64_t occupied;   /* a byte for each worth, in it a bit for each level */
-	_Atomic uint64_t steal_time; /* ticks of work in worthy colors */
+	_Atomic uint64_t steal_time; /* ticks of work in those above WF_WORTH_KEPT */
 	struct wf_rotation rotation WF_GUARDED(lock);
 	uint32_t number WF_GUARDED(lock); /* of the last one that was queued */
 	struct wf_lane lanes[WF_WORTHS + 1][WF_LEVELS] WF_GUARDED(lock);
@@ -57,11 +60,17 @@ struct wf_place *wf_runq_pop(struct wf_runq *q) WF_REQUIRES(q->lock);
 /* Whether one is worth `least` to a thief; without the lock, a hint. */
 static inline bool wf_runq_has_loot(const struct wf_runq *q, unsigned least)
 {
-	return (uint32_t)WF_LOAD(&q->occupied) >> least * WF_LEVELS != 0;
+	return (WF_LOAD(&q->occupied) & WF_LOOT_LANES) >> least * WF_LEVELS != 0;
 }
 
 /* The one most worth stealing, if it is worth `least`; or NULL. */
 struct wf_place *wf_runq_steal(struct wf_runq *q, unsigned least) WF_REQUIRES(q->lock);
+
+/* Whether it counts in `steal_time`. */
+static inline bool wf_runq_is_worthy(unsigned worth)
+{
+	return worth > WF_WORTH_KEPT && worth != WF_WORTH_PINNED;
+}
 
 /* Whether the next one to be stolen comes from the lane where `stolen` stood. */
 static inline bool wf_runq_more_there(const struct wf_runq *q, const struct wf_place *stolen)

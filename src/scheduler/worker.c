@@ -40,10 +40,10 @@ enum { UNTIMED = 3, SHORT_PART = 16 };
 /* Tries left out between two, at most. */
 #define VAIN_MAX 63
 
-/* For how long a worker stays awake that may have something to do soon, and what is soon: to
- * fall asleep and be woken takes its time. */
-#define LINGER_NS ((uint64_t)20000)
-#define SOON_NS ((uint64_t)100000)
+/* What is soon, by how long a worker lingers for it: to fall asleep and be woken takes its time. */
+#define SOON 5
+
+uint64_t wf_linger_ns = 20000;
 
 _Thread_local struct wf_worker *wf_self_worker __attribute__((tls_model("initial-exec")));
 
@@ -334,6 +334,8 @@ static int poll_kernel(struct wf_worker *w, uint64_t until)
 	WF_ADD_OWN(&w->counters.polls, 1u);
 	n = wf_pollers.poll(w, until);
 	w->last_poll = wf_ticks();
+	if (until != 0 || (n == 0 && WF_LOAD(&w->queue.colors) == 0))
+		wf_worker_idle(w, w->last_poll);
 	return n;
 }
 
@@ -354,14 +356,16 @@ static void run_timers(struct wf_worker *w)
  * cache again when its turn comes. */
 static void poll_if_due(struct wf_worker *w)
 {
-	uint64_t since;
+	uint64_t now, since;
 
 	if (WF_UNLIKELY(stopping(w)))
 		return; /* in a forked child there may be no kernel to look at */
-	since = wf_ticks() - w->last_poll;
+	now = wf_ticks();
+	since = now - w->last_poll;
 	if (since < w->poll_ticks ||
 	    (since < PATIENCE * w->poll_ticks && WF_LOAD(&w->queue.colors) >= WF_PLENTY))
 		return;
+	wf_sched_busy(w, now);
 	run_timers(w);
 	serve_stuck(w);
 	wf_flows.look();
@@ -403,7 +407,7 @@ static bool linger(struct wf_worker *w)
 		return false;
 	if (poll_kernel(w, 0) > 0)
 		return true;
-	until = wf_ticks() + wf_ns_to_ticks(LINGER_NS);
+	until = wf_ticks() + wf_ns_to_ticks(wf_linger_ns);
 	do
 		wf_relax();
 	while (!wf_worker_wanted(w) && wf_ticks() < until);
@@ -517,10 +521,9 @@ static bool loot_in_sight(struct wf_worker *w)
 
 	for (int i = 0; i < n; i++) {
 		struct wf_worker *v = wf_sched_worker(s, i);
-		bool stuck = WF_LOAD(&v->stuck);
 
-		if ((stuck || s->policy.steal & WF_STEAL_ON) &&
-		    wf_runq_has_loot(&v->queue, wf_policy_least_worth(&s->policy, stuck)))
+		if ((WF_LOAD(&v->stuck) || s->policy.steal & WF_STEAL_ON) &&
+		    wf_runq_has_loot(&v->queue, wf_worker_least_worth(v)))
 			return true;
 	}
 	return false;
@@ -582,7 +585,8 @@ static void note_cpu(struct wf_worker *w)
 static void note_sleep(struct wf_worker *w, uint64_t fell, int delivered)
 {
 	w->woken_soon = delivered == 0 && WF_LOAD(&w->queue.colors) != 0 &&
-			wf_ticks_to_ns(w->last_poll - fell) < SOON_NS && wf_worker_has_cpu(w);
+			wf_ticks_to_ns(w->last_poll - fell) < SOON * wf_linger_ns &&
+			wf_worker_has_cpu(w);
 }
 
 static void park(struct wf_worker *w)
@@ -640,7 +644,7 @@ static void loop(struct wf_worker *w)
 {
 	w->poll_ticks = wf_ns_to_ticks(POLL_EVERY_NS);
 	read_clocks(w);
-	w->last_poll = w->clock_ticks;
+	w->last_poll = w->idle_at = w->clock_ticks;
 	while (!stopping(w)) {
 		if (!find_work(w)) {
 			if (!wf_flows.look_out(w) && !linger(w) && !look_first(w))

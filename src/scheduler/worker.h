@@ -51,6 +51,7 @@ struct WF_ALIGNED wf_worker {
 	int open_rc;
 	bool opened, go;
 	uint64_t last_poll;             /* ticks */
+	uint64_t idle_at;               /* when it last had nothing to do, ticks */
 	uint64_t last_timed;            /* when it last looked whether a turn may go on */
 	uint8_t untimed;                /* batches of it that may go on without a look */
 	uint64_t clock_ticks, clock_ns; /* one moment on both clocks */
@@ -70,6 +71,7 @@ struct WF_ALIGNED wf_worker {
 	const char *_Atomic running_where; /* where its event was posted */
 	_Atomic int tid;
 	_Atomic int cpu;                    /* where it was when it last woke */
+	_Atomic bool swamped;               /* it does not cope: thieves may take what it keeps */
 	struct wf_context *_Atomic context; /* the flow that its thread is in */
 
 	/* Written by others too. */
@@ -110,10 +112,27 @@ static inline struct wf_worker *wf_sched_worker(const struct wf_sched *s, int id
 	return atomic_load_explicit(&s->worker[id], memory_order_acquire);
 }
 
+/* For how long a worker stays awake that may have something to do soon; for tests to change. */
+extern uint64_t wf_linger_ns;
+
 /* How many `order` names. */
 static inline int wf_worker_others(const struct wf_worker *w)
 {
 	return w->id < w->sched->workers ? w->sched->workers - 1 : w->sched->workers;
+}
+
+/* Notes that w has nothing to do. */
+static inline void wf_worker_idle(struct wf_worker *w, uint64_t now)
+{
+	w->idle_at = now;
+	if (WF_LOAD(&w->swamped))
+		WF_STORE(&w->swamped, false);
+}
+
+/* The least worth of what a thief may take from v. */
+static inline unsigned wf_worker_least_worth(const struct wf_worker *v)
+{
+	return wf_policy_least_worth(&v->sched->policy, WF_LOAD(&v->stuck), WF_LOAD(&v->swamped));
 }
 
 /* Events posted and not yet run, in the whole machine. */

@@ -87,29 +87,31 @@ struct weft_thread {
 	bool settles;                 /* it waits for its kick, to end */
 	_Atomic uint32_t parkings;    /* counts them */
 	struct wf_wait *_Atomic wait; /* why it is parked, while it is */
-	/* Each wait and resume touches what is above, in three lines of the cache. */
+	/* Each wait and resume touches what is above, in three lines of the cache; the end
+	 * of most bodies what is in the fourth. */
+	_Atomic uintptr_t bond;
+	unsigned slots_count;
+	int result;
+	/* src/async: the scope that it belongs to, once it is in its list; what is to be done
+	 * when one is cancelled. */
+	weft_scope *member;
+	weft_thread *member_next, *member_prev;
+	weft_cancel_item *items;
+	char name[WF_THREAD_NAME];
 	_Atomic uint32_t seen;    /* trim.c: the count when it was last looked at, */
 	_Atomic uint32_t trimmed; /* and when it was trimmed */
-	_Atomic uintptr_t bond;
 	weft_thread_fn *fn;
 	void *arg;
 	weft_color hop; /* where to, while it hops */
 	struct wf_slot *slots;
 	weft_cleanup *cleanups;
-	unsigned slots_count;
-	int result;
-	/* src/async: the scope that it belongs to, once it is in its list; what is to be done
-	 * when one is cancelled; an event that tells it so, in its color; a list of
-	 * those who are told at once. */
-	weft_scope *member;
-	weft_thread *member_next, *member_prev;
-	weft_cancel_item *items;
+	/* src/async: an event that tells it, in its color, that a scope was cancelled; a list
+	 * of those who are told at once. */
 	weft_event kick;
 	weft_thread *told;
 #ifdef WEFT_DEBUG
 	void *held; /* locks.c: the locks that it holds */
 #endif
-	char name[WF_THREAD_NAME];
 };
 
 /* The running thread, or NULL. Where a function may switch it is not to be read by

@@ -173,10 +173,9 @@ TEST(a_body_that_cannot_be_started_is_an_error_and_finish_still_ends)
 		CHECK(workers > 1 || atomic_load(&refused) > 0);
 		/* Between two handlers a worker may get the stack that it did not get before: mostly
 		 * one is refused at the first time. */
-		fail_each(use_handlers, &opt);
-		for (int i = 0; i < 20 && atomic_load(&refused) == 0; i++)
+		do
 			fail_each(use_handlers, &opt);
-		CHECK(workers > 1 || atomic_load(&refused) > 0);
+		while (workers == 1 && atomic_load(&refused) == 0);
 	}
 }
 

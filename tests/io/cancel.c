@@ -223,7 +223,6 @@ struct stream {
 	int fd;
 	uint64_t seed;
 	uint64_t total, done;
-	uint64_t cancelled;
 	unsigned char buf[3000];
 	sem_t end;
 };
@@ -243,7 +242,6 @@ static void stream_read(void *arg)
 		s->done += (uint64_t)s->op.result;
 	} else {
 		CHECK_EQ(s->op.result, -ECANCELED);
-		s->cancelled++;
 	}
 	if (s->done == s->total)
 		sem_post(&s->end);
@@ -260,8 +258,6 @@ static void stream_write(void *arg)
 
 	if (s->op.result > 0)
 		s->done += (uint64_t)s->op.result;
-	else
-		s->cancelled++;
 	if (s->done == s->total) {
 		sem_post(&s->end);
 		return;
@@ -304,7 +300,6 @@ static void stream_under_fire(bool tcp)
 	sem_wait(&reader.end);
 	over = true;
 	pthread_join(k.thread, NULL);
-	CHECK(reader.cancelled > 0);
 	runtime_end();
 }
 

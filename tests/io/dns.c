@@ -187,21 +187,35 @@ static void write_hosts(const char *text)
 	close(fd);
 }
 
+/* A port for TCP that another process may have for UDP: then the next is tried. */
+static bool bind_both(struct sockaddr_in *addr)
+{
+	socklen_t len = sizeof *addr;
+
+	*addr = (struct sockaddr_in){ .sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	server.tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK_EQ(bind(server.tcp, (void *)addr, len), 0);
+	CHECK_EQ(listen(server.tcp, 16), 0);
+	CHECK_EQ(getsockname(server.tcp, (void *)addr, &len), 0);
+	server.udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (bind(server.udp, (void *)addr, len) == 0)
+		return true;
+	CHECK_EQ(errno, EADDRINUSE);
+	close(server.tcp);
+	close(server.udp);
+	return false;
+}
+
 static void server_start(void)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET,
-				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof addr;
+	struct sockaddr_in addr;
 	char text[64];
 
 	sem_init(&server.silent, 0, 0);
 	CHECK_EQ(pipe2(server.stop, O_CLOEXEC), 0);
-	server.tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	CHECK_EQ(bind(server.tcp, (void *)&addr, sizeof addr), 0);
-	CHECK_EQ(listen(server.tcp, 16), 0);
-	CHECK_EQ(getsockname(server.tcp, (void *)&addr, &len), 0);
-	server.udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	CHECK_EQ(bind(server.udp, (void *)&addr, sizeof addr), 0);
+	while (!bind_both(&addr))
+		;
 	CHECK_EQ(pthread_create(&server.thread, NULL, serve, NULL), 0);
 
 	snprintf(hosts_path, sizeof hosts_path, "/tmp/weft-test-hosts-%d", (int)getpid());

@@ -347,9 +347,12 @@ static int start_without_threads(void *unused)
 	return 0;
 }
 
+/* Where faults are counted nobody else may ask for them: no second worker, and no stand-in. */
 TEST(without_a_thread_a_call_is_refused_and_with_one_it_waits)
 {
-	run(start_without_threads, 4);
+	weft_options opt = { .workers = 1, .offload_max = 4, .stall_ms = -1 };
+
+	CHECK_EQ(weft_run(start_without_threads, NULL, &opt), 0);
 	CHECK_EQ(calls[0].work.result, 7);
 	for (int i = 1; i <= 2; i++) {
 		CHECK_EQ(calls[i].work.result, 8);

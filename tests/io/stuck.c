@@ -52,6 +52,7 @@ static void begin(int workers, bool with_kernel)
 	sem_init(&st.go_on, 0, 0);
 	for (int i = 0; i < FDS; i++)
 		make_pair(st.fd[i]);
+	sync_rt.opt.stall_ms = 10;
 	runtime_begin(workers);
 	if (with_kernel) {
 		CHECK_EQ(weft_post(77, start_all, NULL), 0);

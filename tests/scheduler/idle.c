@@ -4,8 +4,8 @@
 #include "common.h"
 
 #include <poll.h>
-#include <time.h>
 
+#include "platform/backtrace.h"
 #include "scheduler/runtime.h"
 
 static const weft_options four = { .workers = 4 };
@@ -13,18 +13,19 @@ static weft_worker_stats before[8], after[8];
 static pthread_t observer;
 static atomic_int ran;
 
-static uint64_t cpu_ns(void)
+/* Of the workers and the watcher. */
+static uint64_t cpu_used(void)
 {
-	struct timespec t;
+	uint64_t ns = wf_thread_cpu_ns(wf_rt->watcher);
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	for (int i = 0; i < atomic_load(&wf_rt->sched.started); i++)
+		ns += wf_thread_cpu_ns(wf_sched_worker(&wf_rt->sched, i)->thread);
+	return ns;
 }
 
-/* All workers sleep, and the watcher has gone to sleep behind them. */
-static void wait_for_silence(void)
+static bool all_asleep(void)
 {
-	WAIT_FOR(wf_runtime_asleep(wf_rt) && atomic_load(&wf_rt->watch_asleep));
+	return wf_runtime_asleep(wf_rt) && atomic_load(&wf_rt->watch_asleep);
 }
 
 /* The one place where time must pass: to see that nothing happens in it. */
@@ -33,26 +34,26 @@ static void let_time_pass(void)
 	poll(NULL, 0, 100);
 }
 
-static void check_silence(void)
+/* Whether all sleep, and nobody does anything for a while: looks, polls, or uses a CPU. */
+static bool silent(void)
 {
-	uint64_t used;
-	int n;
+	uint64_t used = cpu_used();
+	int n = weft_stats(NULL, before, 8);
+	bool same = all_asleep();
 
-	wait_for_silence();
-	n = weft_stats(NULL, before, 8);
-	used = cpu_ns();
 	let_time_pass();
-	used = cpu_ns() - used;
-	CHECK_EQ(weft_stats(NULL, after, 8), n);
-	for (int i = 0; i < n; i++) {
-		CHECK(before[i].parked && after[i].parked);
-		CHECK_EQ(after[i].parks, before[i].parks);
-		CHECK_EQ(after[i].polls, before[i].polls);
-		CHECK_EQ(after[i].steal_misses, before[i].steal_misses);
-	}
-	CHECK(atomic_load(&wf_rt->watch_asleep));
-	/* This thread's own system calls are in it: a spinning one would use all. */
-	CHECK(used < 20 * WEFT_MS);
+	same = same && weft_stats(NULL, after, 8) == n;
+	for (int i = 0; same && i < n; i++)
+		same = after[i].parks == before[i].parks && after[i].polls == before[i].polls &&
+		       after[i].steal_misses == before[i].steal_misses;
+	return same && all_asleep() && cpu_used() == used;
+}
+
+/* One on its way to sleep may be long on that way, on a busy machine: then it is silent later. One
+ * who ticks or polls is never. */
+static void wait_for_silence(void)
+{
+	WAIT_FOR(silent());
 }
 
 static void count(void *unused)
@@ -63,13 +64,13 @@ static void count(void *unused)
 
 static void *observe(void *unused)
 {
-	check_silence();
+	wait_for_silence();
 	/* It wakes up for work and falls asleep again. */
 	for (int i = 0; i < 3; i++) {
 		CHECK_EQ(weft_post((weft_color)i, count, NULL), 0);
 		WAIT_FOR(atomic_load(&ran) > i);
 	}
-	check_silence();
+	wait_for_silence();
 	CHECK_EQ(weft_drop(), 0);
 	return unused;
 }
@@ -124,7 +125,7 @@ static void *observe_after_stall(void *unused)
 		n = weft_stats(NULL, before, 8);
 	} while (n < 5); /* the stand-in has come */
 	atomic_store(&stuck_seen, true);
-	check_silence();
+	wait_for_silence();
 	CHECK_EQ(weft_drop(), 0);
 	return unused;
 }
@@ -189,7 +190,8 @@ TEST(surplus_work_wakes_a_sleeping_worker)
 }
 
 /* Two workers give each other something to do in turn: where each has a CPU they stay awake
- * meanwhile, and when that is over they sleep. */
+ * meanwhile, and when that is over they sleep. They linger for long here, so that no machine is
+ * too slow or too busy for the ball to be back in time. */
 
 static struct {
 	uint64_t parks;
@@ -209,7 +211,7 @@ static void serve_ball(void *unused)
 	uint64_t parks;
 
 	(void)unused;
-	CHECK_EQ(weft_stats(NULL, after, 8), 2);
+	CHECK_EQ(weft_stats(NULL, after, 2), 2);
 	parks = after[0].parks + after[1].parks;
 	play.streak = parks == play.parks ? play.streak + 1 : 0;
 	play.parks = parks;
@@ -222,7 +224,7 @@ static void serve_ball(void *unused)
 static void *observe_play(void *unused)
 {
 	WAIT_FOR(atomic_load(&ran) == 1);
-	check_silence();
+	wait_for_silence();
 	CHECK_EQ(weft_drop(), 0);
 	return unused;
 }
@@ -242,6 +244,7 @@ TEST(workers_that_work_in_turn_stay_awake_meanwhile_and_sleep_afterwards)
 {
 	weft_options opt = { .workers = 2 };
 
+	wf_linger_ns = 200 * WEFT_MS;
 	CHECK_EQ(weft_run(start_play, NULL, &opt), 0);
 	thread_join(observer);
 }

@@ -67,7 +67,7 @@ TEST(a_run_without_a_function_is_reported)
 
 TEST(misuse_of_posting_is_reported_with_the_callers_line)
 {
-	weft_options opt = { .workers = 1 };
+	weft_options opt = { .workers = 1, .stall_ms = -1 }; /* what is queued stays queued */
 
 	catch_reports();
 	CHECK_EQ(weft_run(misuse_everything, NULL, &opt), 0);

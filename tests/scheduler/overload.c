@@ -1,5 +1,6 @@
 /* Drop functions: called instead of run, in order, in the color, when a limit
- * is passed.
+ * is passed. Where the one worker is to post all before any of it runs there must be no
+ * stand-in for it, however long that takes.
  */
 #include "common.h"
 
@@ -59,7 +60,7 @@ static int post_all_here(void *unused)
 
 TEST(events_beyond_the_depth_of_a_color_are_dropped_in_order)
 {
-	weft_options opt = { .workers = 1, .color_depth = 5 };
+	weft_options opt = { .workers = 1, .color_depth = 5, .stall_ms = -1 };
 
 	CHECK_EQ(weft_run(post_all_here, NULL, &opt), 0);
 	CHECK_STR(fate, "rrrrrddddddddddddddd");
@@ -76,7 +77,7 @@ static int post_all_from_outside(void *unused)
 
 TEST(the_depth_holds_for_foreign_threads_too)
 {
-	weft_options opt = { .workers = 1, .color_depth = 7 };
+	weft_options opt = { .workers = 1, .color_depth = 7, .stall_ms = -1 };
 
 	CHECK_EQ(weft_run(post_all_from_outside, NULL, &opt), 0);
 	CHECK_STR(fate, "rrrrrrrddddddddddddd");
@@ -95,7 +96,7 @@ static int start_own(void *unused)
 
 TEST(the_depth_holds_for_what_a_handler_posts_to_its_own_color)
 {
-	weft_options opt = { .workers = 1, .color_depth = 3 };
+	weft_options opt = { .workers = 1, .color_depth = 3, .stall_ms = -1 };
 
 	CHECK_EQ(weft_run(start_own, NULL, &opt), 0);
 	CHECK_STR(fate, "rrrddddddddddddddddd");
@@ -112,7 +113,7 @@ static int post_some_droppable(void *unused)
 
 TEST(an_event_without_a_drop_function_always_runs)
 {
-	weft_options opt = { .workers = 1, .color_depth = 4 };
+	weft_options opt = { .workers = 1, .color_depth = 4, .stall_ms = -1 };
 
 	CHECK_EQ(weft_run(post_some_droppable, NULL, &opt), 0);
 	CHECK_STR(fate, "rrrrrdrdrdrdrdrdrdrd");
@@ -129,7 +130,7 @@ static int post_many_colors(void *unused)
 
 TEST(events_beyond_the_depth_of_the_machine_are_dropped)
 {
-	weft_options opt = { .workers = 1, .queue_depth = 6 };
+	weft_options opt = { .workers = 1, .queue_depth = 6, .stall_ms = -1 };
 
 	CHECK_EQ(weft_run(post_many_colors, NULL, &opt), 0);
 	CHECK_STR(fate, "rrrrrrdddddddddddddd");
@@ -138,7 +139,7 @@ TEST(events_beyond_the_depth_of_the_machine_are_dropped)
 
 TEST(without_limits_nothing_is_dropped)
 {
-	weft_options opt = { .workers = 1 };
+	weft_options opt = { .workers = 1, .stall_ms = -1 };
 
 	CHECK_EQ(weft_run(post_many_colors, NULL, &opt), 0);
 	CHECK_STR(fate, "rrrrrrrrrrrrrrrrrrrr");

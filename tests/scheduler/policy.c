@@ -110,27 +110,50 @@ TEST(a_color_is_worth_stealing_when_its_work_exceeds_the_trip)
 {
 	struct wf_policy p = { .steal = WF_STEAL_ALL, .fixed_steal_cost = 1000 };
 
-	CHECK_EQ(wf_policy_worth(&p, 0), 0);
-	CHECK_EQ(wf_policy_worth(&p, 1000), 0);
-	CHECK_EQ(wf_policy_worth(&p, 1001), 1);
-	CHECK_EQ(wf_policy_worth(&p, 4000), 1);
-	CHECK_EQ(wf_policy_worth(&p, 4001), 2);
-	CHECK_EQ(wf_policy_worth(&p, 16000), 2);
-	CHECK_EQ(wf_policy_worth(&p, 16001), WF_WORTHS - 1);
-	CHECK_EQ(wf_policy_worth(&p, UINT64_MAX), WF_WORTHS - 1);
-	CHECK_EQ(wf_policy_least_worth(&p, false), 1);
-	CHECK_EQ(wf_policy_least_worth(&p, true), 0); /* a stuck worker is emptied */
+	CHECK_EQ(wf_policy_worth(&p, 0, WF_FROM_CPU), 0);
+	CHECK_EQ(wf_policy_worth(&p, 1000, WF_FROM_CPU), 0);
+	CHECK_EQ(wf_policy_worth(&p, 1001, WF_FROM_CPU), WF_WORTH_KEPT + 1);
+	CHECK_EQ(wf_policy_worth(&p, 4000, WF_FROM_CPU), WF_WORTH_KEPT + 1);
+	CHECK_EQ(wf_policy_worth(&p, 4001, WF_FROM_CPU), WF_WORTH_KEPT + 2);
+	CHECK_EQ(wf_policy_worth(&p, 16000, WF_FROM_CPU), WF_WORTH_KEPT + 2);
+	CHECK_EQ(wf_policy_worth(&p, 16001, WF_FROM_CPU), WF_WORTHS - 1);
+	CHECK_EQ(wf_policy_worth(&p, UINT64_MAX, WF_FROM_CPU), WF_WORTHS - 1);
+	CHECK_EQ(wf_policy_least_worth(&p, false, false), WF_WORTH_KEPT + 1);
+	CHECK_EQ(wf_policy_least_worth(&p, true, false), 0); /* a stuck worker is emptied */
 	p.steal = WF_STEAL_ON | WF_STEAL_LOCALITY;
-	CHECK_EQ(wf_policy_worth(&p, UINT64_MAX), 0);
-	CHECK_EQ(wf_policy_least_worth(&p, false), 0);
+	CHECK_EQ(wf_policy_worth(&p, UINT64_MAX, WF_FROM_CPU), 0);
+	CHECK_EQ(wf_policy_least_worth(&p, false, false), 0);
+}
+
+TEST(what_the_kernel_brings_and_is_short_is_kept_by_a_worker_that_copes)
+{
+	struct wf_policy p = { .steal = WF_STEAL_ALL, .steal_cost = 250, .kept = 8000 };
+
+	CHECK_EQ(wf_policy_worth(&p, 1000, WF_FROM_IO), 0);
+	CHECK_EQ(wf_policy_worth(&p, 1001, WF_FROM_IO), WF_WORTH_KEPT);
+	CHECK_EQ(wf_policy_worth(&p, 8000, WF_FROM_IO), WF_WORTH_KEPT);
+	CHECK_EQ(wf_policy_worth(&p, 8001, WF_FROM_IO), WF_WORTH_KEPT + 2);
+	CHECK(wf_policy_least_worth(&p, false, false) > WF_WORTH_KEPT);
+	CHECK_EQ(wf_policy_least_worth(&p, false, true), WF_WORTH_KEPT);
+	CHECK_EQ(wf_policy_least_worth(&p, true, false), 0);
+}
+
+TEST(nothing_is_kept_where_the_user_says_what_a_trip_costs)
+{
+	struct wf_policy p = { .steal = WF_STEAL_ALL };
+
+	wf_policy_init(&p, 1000, 1000);
+	CHECK(wf_policy_worth(&p, 1001, WF_FROM_IO) > WF_WORTH_KEPT);
+	wf_policy_init(&p, 1000, 0);
+	CHECK_EQ(wf_policy_worth(&p, p.kept, WF_FROM_IO), WF_WORTH_KEPT);
 }
 
 TEST(a_measured_trip_counts_for_the_victim_too)
 {
 	struct wf_policy p = { .steal = WF_STEAL_ALL, .steal_cost = 1000 };
 
-	CHECK_EQ(wf_policy_worth(&p, 1000 * WF_STEAL_BOTH_PAY), 0);
-	CHECK_EQ(wf_policy_worth(&p, 1000 * WF_STEAL_BOTH_PAY + 1), 1);
+	CHECK_EQ(wf_policy_worth(&p, 1000 * WF_STEAL_BOTH_PAY, WF_FROM_CPU), 0);
+	CHECK_EQ(wf_policy_worth(&p, 1000 * WF_STEAL_BOTH_PAY + 1, WF_FROM_CPU), WF_WORTH_KEPT + 1);
 }
 
 TEST(a_sleeper_is_woken_for_more_than_its_waking_costs)

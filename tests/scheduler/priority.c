@@ -5,8 +5,8 @@
 
 #include "base/capacity.h"
 
-/* One worker, so that the order is known. */
-static const weft_options one = { .workers = 1, .batch = 1 };
+/* One worker, and no stand-in for it, so that the order is known. */
+static const weft_options one = { .workers = 1, .batch = 1, .stall_ms = -1 };
 
 enum { EVENTS = 8 };
 

@@ -74,7 +74,7 @@ static void check_sums(void)
 		CHECK_EQ(places[i].level, model[i].level);
 		CHECK_EQ(places[i].worth, model[i].worth);
 		occupied |= (uint64_t)1 << (model[i].worth * WF_LEVELS + model[i].level);
-		if (model[i].worth > 0 && model[i].worth != WF_WORTH_PINNED)
+		if (wf_runq_is_worthy(model[i].worth))
 			time += model[i].left;
 	}
 	CHECK_EQ(queue.colors, colors);

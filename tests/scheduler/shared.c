@@ -310,7 +310,7 @@ static int read_many_colors(void *unused)
 
 TEST(colors_that_were_only_read_cost_nothing_afterwards)
 {
-	weft_options opt = { .workers = 1, .batch = 1 };
+	weft_options opt = { .workers = 1, .batch = 1, .stall_ms = -1 };
 
 	CHECK_EQ(weft_run(read_many_colors, NULL, &opt), 0);
 }

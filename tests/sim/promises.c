@@ -355,6 +355,31 @@ TEST(a_thief_robs_its_nearest_neighbour_first)
 	sim_stop(sim);
 }
 
+/* What the kernel brings, in colors of its own, is no thief's business as long as it is short
+ * and its worker has time now and then. */
+static void come_at_once(struct sim *sim, int count)
+{
+	for (int i = 0; i < count; i++)
+		sim_post(sim, .color = (weft_color)(i + 1), .ticks = 20000);
+	sim_run_until_idle(sim);
+}
+
+TEST(S5_short_work_of_the_kernel_stays_until_its_worker_is_swamped)
+{
+	struct sim *sim = sim_start(.workers = 2, .seed = TEST_SEED);
+	uint64_t steals;
+
+	come_at_once(sim, 1); /* now it is known how long they take */
+	steals = sim_steals(sim);
+	come_at_once(sim, 100);
+	CHECK_EQ(sim_steals(sim), steals);
+	CHECK_EQ(sim_most_running(sim), 1);
+	come_at_once(sim, 20000);
+	CHECK(sim_steals(sim) > steals);
+	CHECK_EQ(sim_most_running(sim), 2);
+	sim_stop(sim);
+}
+
 /* C1, pins, priorities, sleep */
 
 TEST(C1_colors_of_one_shard_do_not_share_a_queue)

@@ -139,7 +139,7 @@ THREAD_TEST(a_cancelled_read_of_a_file_does_not_touch_its_memory, 1)
 	return 0;
 }
 
-THREAD_TEST(no_connection_is_lost, 1)
+THREAD_TEST_WITHOUT_STAND_INS(no_connection_is_lost, 1)
 {
 	int ls = listener(), before = open_descriptors();
 	struct sockaddr_in addr = address_of(ls);
@@ -170,7 +170,7 @@ THREAD_TEST(no_connection_is_lost, 1)
 	return 0;
 }
 
-THREAD_TEST(no_descriptor_is_left_over, 1)
+THREAD_TEST_WITHOUT_STAND_INS(no_descriptor_is_left_over, 1)
 {
 	int ls = listener(), before = open_descriptors();
 	struct sockaddr_in addr = address_of(ls);
@@ -381,7 +381,7 @@ THREAD_TEST(a_cancelled_lookup_leaves_nothing, 1)
 }
 
 /* As adapters give where there is no memory for them. */
-THREAD_TEST(what_nobody_waits_for_from_the_beginning_is_not_done, 1)
+THREAD_TEST_WITHOUT_STAND_INS(what_nobody_waits_for_from_the_beginning_is_not_done, 1)
 {
 	int fd[2], ls = listener(), before, x = 3;
 	weft_channel *ch = weft_channel_new(sizeof(int), 1);

@@ -285,7 +285,7 @@ THREAD_TEST(a_write_waits_though_reading_has_learnt, 1)
 	return 0;
 }
 
-THREAD_TEST(a_number_that_came_back_is_adopted_anew, 1)
+THREAD_TEST_WITHOUT_STAND_INS(a_number_that_came_back_is_adopted_anew, 1)
 {
 	int old[2], fd[2];
 	char byte = 0;

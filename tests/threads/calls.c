@@ -47,6 +47,7 @@ typedef void make_fn(int fd[2]);
 static void reads_and_writes(make_fn *make)
 {
 	struct later hello = { .text = "hello" };
+	uint32_t before;
 	char buf[16];
 	int fd[2];
 
@@ -60,9 +61,12 @@ static void reads_and_writes(make_fn *make)
 		CHECK_EQ(WAITING(weft_read(fd[0], buf, sizeof buf)), 5);
 		CHECK_EQ(memcmp(buf, "hello", 5), 0);
 	}
-	fill(fd[1]);
 	soon(drain_later, (void *)(intptr_t)fd[0]);
-	CHECK_EQ(WAITING(weft_write(fd[1], "x", 1)), 1);
+	do { /* what was full may have room again when TCP hears of what has arrived */
+		before = waits();
+		fill(fd[1]);
+		CHECK_EQ(weft_write(fd[1], "x", 1), 1);
+	} while (waits() == before);
 	CHECK_EQ(weft_close(fd[1]), 0);
 	while (weft_read(fd[0], buf, sizeof buf) > 0)
 		;
@@ -519,6 +523,8 @@ static int reports;
 static void on_report(enum weft_report_kind kind, const char *text, void *unused)
 {
 	(void)unused;
+	if (kind == WEFT_REPORT_STALL)
+		return; /* on a slow machine */
 	CHECK_EQ(kind, WEFT_REPORT_MISUSE);
 	CHECK(strstr(text, "only threads may call it") != NULL);
 	reports++;

@@ -26,15 +26,32 @@ static int say_hello(void *arg)
 	return 0;
 }
 
+/* It is waited for, before the descriptor is closed and its number another's. */
+static weft_thread *let_say_hello(int fd)
+{
+	weft_thread *t = NULL;
+
+	expected(weft_thread_start(&t, NULL, say_hello, (void *)(intptr_t)fd));
+	return t;
+}
+
+static void has_said_hello(weft_thread *t)
+{
+	if (t != NULL)
+		CHECK_EQ(weft_join(t, NULL), 0);
+}
+
 static void streams(void)
 {
 	struct iovec iov;
 	char buf[64];
+	weft_thread *t;
 	int fd[2];
 
 	socket_pair(fd);
-	expected(weft_go(say_hello, (void *)(intptr_t)fd[1]));
+	t = let_say_hello(fd[1]);
 	expected(weft_read_exactly_until(fd[0], buf, 5, NULL, SOON));
+	has_said_hello(t);
 	expected(weft_write_until(fd[1], "hello", 5, SOON));
 	iov = (struct iovec){ buf, sizeof buf };
 	expected(weft_readv_until(fd[0], &iov, 1, SOON));
@@ -93,13 +110,15 @@ static void files(void)
 static void polls(void)
 {
 	struct pollfd p[6];
+	weft_thread *t;
 	int fd[2];
 
 	make_pipe(fd);
 	for (int i = 0; i < 6; i++)
 		p[i] = (struct pollfd){ .fd = fd[0], .events = POLLIN };
-	expected(weft_go(say_hello, (void *)(intptr_t)fd[1]));
+	t = let_say_hello(fd[1]);
 	expected(weft_poll_until(p, 6, SOON));
+	has_said_hello(t);
 	shut(fd[0]);
 	shut(fd[1]);
 }

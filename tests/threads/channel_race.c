@@ -293,7 +293,7 @@ static struct race {
 	uint64_t seed;
 	long sent, received;             /* what each side says */
 	uint64_t sent_sum, received_sum; /* of the numbers */
-	long gave_up[2];
+	long gave_up;                    /* by the sender */
 } race;
 
 /* Timers fire by ticks of some microseconds: where both sides come late by a random
@@ -319,7 +319,8 @@ static int race_sender(void *arg)
 	uint64_t seed = race.seed;
 
 	(void)arg;
-	for (long i = 1; i <= race.rounds; i++) {
+	/* On a busy machine nobody may have come to receive so far, or always in time. */
+	for (long i = 1; i <= race.rounds || race.sent == 0 || race.gave_up == 0; i++) {
 		uint64_t number = (uint64_t)i;
 		int rc;
 
@@ -330,7 +331,7 @@ static int race_sender(void *arg)
 			race.sent_sum += number;
 		} else {
 			CHECK_EQ(rc, -ETIMEDOUT);
-			race.gave_up[0]++;
+			race.gave_up++;
 		}
 	}
 	return weft_channel_close(race.ch);
@@ -356,7 +357,6 @@ static int race_receiver(void *arg)
 		} else {
 			CHECK_EQ(rc, -ETIMEDOUT);
 			CHECK_EQ(number, 0);
-			race.gave_up[1]++;
 		}
 	}
 }
@@ -382,8 +382,7 @@ static void race_once(size_t capacity, long rounds, uint64_t seed)
 	race = (struct race){ .rounds = rounds, .seed = seed };
 	race.ch = weft_channel_new(sizeof(uint64_t), capacity);
 	run_with(2, race_run, NULL);
-	CHECK_EQ(race.sent + race.gave_up[0], rounds);
-	CHECK(race.sent > 0 && race.gave_up[0] + race.gave_up[1] > 0);
+	CHECK(race.sent + race.gave_up >= rounds);
 	CHECK_EQ(race.sent, race.received);
 	CHECK_EQ(race.sent_sum, race.received_sum);
 	CHECK_EQ(weft_channel_free(race.ch), 0);

@@ -15,6 +15,15 @@ static void run_with(int workers, int (*fn)(void *), void *arg)
 	CHECK_EQ(weft_run(fn, arg, &opt), 0);
 }
 
+/* Where faults are counted nobody else may ask for them: neither another worker nor a stand-in. */
+static void run_alone(int (*fn)(void *)) UNUSED;
+static void run_alone(int (*fn)(void *))
+{
+	weft_options opt = { .workers = 1, .stall_ms = -1 };
+
+	CHECK_EQ(weft_run(fn, NULL, &opt), 0);
+}
+
 /* Runs it with all threads in one color, then with each in its own. */
 static void run_both(int (*fn)(void *)) UNUSED;
 static void run_both(int (*fn)(void *))

@@ -370,7 +370,7 @@ static int lacks_memory(void *arg)
 
 TEST(a_select_without_memory_does_nothing)
 {
-	run_with(1, lacks_memory, NULL);
+	run_alone(lacks_memory);
 }
 #endif
 

@@ -366,7 +366,7 @@ static struct {
 
 static int wait_for_ever(void *arg)
 {
-	char *argv[] = { (char *)(intptr_t) "sleep", (char *)(intptr_t) "1", NULL };
+	char *argv[] = { (char *)(intptr_t) "sleep", (char *)(intptr_t) "600", NULL };
 	struct pollfd p[2] = { { .fd = stuck.pair[0], .events = POLLIN },
 			       { .fd = stuck.ls, .events = POLLIN } };
 	struct sockaddr_storage *addrs;
@@ -380,7 +380,7 @@ static int wait_for_ever(void *arg)
 		n = weft_read(stuck.pair[0], &byte, 1);
 		break;
 	case 1:
-		n = weft_read_until(stuck.pair[0], &byte, 1, weft_now() + WEFT_SEC);
+		n = weft_read_until(stuck.pair[0], &byte, 1, weft_now() + 1000 * WEFT_SEC);
 		break;
 	case 2:
 		n = weft_accept(stuck.ls, NULL);
@@ -389,7 +389,7 @@ static int wait_for_ever(void *arg)
 		n = weft_poll(p, 2);
 		break;
 	case 4:
-		n = weft_poll_until(p, 2, weft_now() + WEFT_SEC);
+		n = weft_poll_until(p, 2, weft_now() + 1000 * WEFT_SEC);
 		break;
 	case 5:
 		n = weft_signal_wait(&set);

@@ -226,6 +226,31 @@ TEST(keeps_connections_as_each_version_says)
 	server_end();
 }
 
+static void talk(int fd, int requests)
+{
+	for (int i = 0; i < requests; i++) {
+		say(fd, "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n");
+		CHECK_EQ(hear_reply(fd), 200);
+	}
+	close(fd);
+}
+
+/* The kernel is told to hand connections over late or at once, as the last ones were. */
+TEST(serves_connections_that_come_at_once_or_with_their_first_request)
+{
+	enum { MANY = 100 };
+
+	site_make();
+	SERVER("--max-per-address", "0");
+	for (int i = 0; i < 4 * MANY; i++) {
+		int silent = dial(), requests = 1 + i / MANY % 2;
+
+		talk(dial(), requests);
+		talk(silent, requests);
+	}
+	server_end();
+}
+
 TEST(reads_bodies_however_they_come)
 {
 	int fd;

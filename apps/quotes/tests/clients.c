@@ -182,7 +182,7 @@ TEST(who_does_not_read_is_dropped)
 {
 	int slow, fd;
 
-	SERVER("--interval", "1", "--patience", "500", "--max-unsent", "1");
+	SERVER("--interval", "1", "--patience", "3000", "--max-unsent", "1");
 	slow = dial();
 	fd = dial();
 	do {

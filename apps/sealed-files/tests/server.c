@@ -286,10 +286,12 @@ TEST(clients_that_say_nothing_run_out_of_time)
 {
 	struct remote silent = { .channel = { .io = &channel_plain } }, idle, half;
 
-	SERVER("--handshake-time", "100", "--idle-time", "300", "--message-time", "100");
+	SERVER("--handshake-time", "100", "--idle-time", "2000", "--message-time", "100");
 	silent.channel.fd = remote_dial(address);
-	enter(&idle);
-	enter(&half);
+	while (remote_open(&idle, address, "ann", ann_key) < 0) /* a slow machine may be too late */
+		;
+	while (remote_open(&half, address, "ann", ann_key) < 0)
+		;
 	say(&half, seal_request(&half, REQUEST_STAT, "a") - 1);
 	check_closed(&silent);
 	check_closed(&half);
@@ -461,6 +463,7 @@ TEST(clients_killed_in_the_midst_leave_nothing_behind)
 	int before, clients = TEST_SIZE(20), large[2];
 	struct remote r;
 
+	setenv("WEFT_STALL_MS", "3600000", 1); /* stand-ins have descriptors too */
 	SERVER();
 	CHECK_EQ(remote_open(&r, address, "ann", ann_key), 0);
 	CHECK_EQ(remote_put(&r, "large", 0, scratch(8 << 20)), 0);
