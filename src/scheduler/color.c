@@ -139,7 +139,7 @@ static void requeue_better(struct wf_sched *s, struct wf_color *c, unsigned leve
 {
 	struct wf_runq *q = atomic_load_explicit(&c->place.at, memory_order_acquire);
 	unsigned worth, worth_at = WF_LOAD(&c->place.worth);
-	enum wf_source from = WF_LOAD(&c->place.level) % 2 ? WF_FROM_CPU : WF_FROM_IO;
+	enum wf_source from = worth_at == WF_WORTH_KEPT ? WF_FROM_IO : WF_FROM_CPU;
 	uint64_t left;
 
 	if (q == NULL)
@@ -159,7 +159,7 @@ static void requeue_better(struct wf_sched *s, struct wf_color *c, unsigned leve
 }
 
 /* What the estimate says of an event: its handler's time, or for a handler
- * never seen, just worth a steal, so that the first thief finds out. */
+ * never seen, worth a steal and not kept, so that the first thief finds out. */
 static inline uint32_t estimate(const struct wf_policy *p, weft_fn *fn, enum wf_source from)
 {
 	struct wf_handler *h = wf_handler_find(fn);

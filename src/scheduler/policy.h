@@ -102,7 +102,8 @@ static inline unsigned wf_policy_worth(const struct wf_policy *p, uint64_t left,
 }
 
 /* The least worth that a thief takes: anything from a stuck worker and without
- * the time heuristic, else only what is worth more than the trip (S5). */
+ * the time heuristic, else only what is worth more than the trip (S5); and what is
+ * kept only from one that is swamped. */
 static inline unsigned wf_policy_least_worth(const struct wf_policy *p, bool stuck, bool swamped)
 {
 	if (!(p->steal & WF_STEAL_TIME) || stuck)

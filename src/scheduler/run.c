@@ -201,6 +201,8 @@ static void init_policy(struct wf_runtime *rt)
 	p->queue_depth = o->queue_depth;
 	p->queue_delay = wf_ns_to_ticks((uint64_t)o->queue_delay_ms * 1000000);
 	wf_policy_init(p, wf_ns_to_ticks(1000), wf_ns_to_ticks(o->steal_cost_ns));
+	if (o->stall_ms < 0)
+		p->kept = 0; /* nobody would tell that a worker is stuck with it */
 }
 
 /* Memory of a run: tables, workers, their order of theft. */

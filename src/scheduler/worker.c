@@ -332,7 +332,11 @@ static int poll_kernel(struct wf_worker *w, uint64_t until)
 	int n;
 
 	WF_ADD_OWN(&w->counters.polls, 1u);
+	if (until != 0)
+		WF_STORE(&w->asleep, true);
 	n = wf_pollers.poll(w, until);
+	if (until != 0)
+		WF_STORE(&w->asleep, false);
 	w->last_poll = wf_ticks();
 	if (until != 0 || (n == 0 && WF_LOAD(&w->queue.colors) == 0))
 		wf_worker_idle(w, w->last_poll);

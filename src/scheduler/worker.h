@@ -72,6 +72,7 @@ struct WF_ALIGNED wf_worker {
 	_Atomic int tid;
 	_Atomic int cpu;                    /* where it was when it last woke */
 	_Atomic bool swamped;               /* it does not cope: thieves may take what it keeps */
+	_Atomic bool asleep;                /* in the kernel; also while it is being woken */
 	struct wf_context *_Atomic context; /* the flow that its thread is in */
 
 	/* Written by others too. */
@@ -129,10 +130,12 @@ static inline void wf_worker_idle(struct wf_worker *w, uint64_t now)
 		WF_STORE(&w->swamped, false);
 }
 
-/* The least worth of what a thief may take from v. */
+/* The least worth of what a thief may take from v. Where v sleeps, others have brought it what
+ * it has, and a thief that is awake is there sooner. */
 static inline unsigned wf_worker_least_worth(const struct wf_worker *v)
 {
-	return wf_policy_least_worth(&v->sched->policy, WF_LOAD(&v->stuck), WF_LOAD(&v->swamped));
+	return wf_policy_least_worth(&v->sched->policy, WF_LOAD(&v->stuck),
+				     WF_LOAD(&v->swamped) || WF_LOAD(&v->asleep));
 }
 
 /* Events posted and not yet run, in the whole machine. */
