@@ -185,10 +185,8 @@ static bool burst(struct conn *c)
 			next = read_request(c, &x);
 		while (next == NEXT_REQUEST && answer(c, &x));
 	}
-	if (next == NEXT_H2) {
+	if (next == NEXT_H2)
 		h2_serve(c, &x);
-		c->requests += 2; /* or more: such connections are kept */
-	}
 	stream_flush(&c->stream);
 	stream_take_back(&c->stream);
 	return next == NEXT_IDLE;

@@ -56,6 +56,7 @@ void h2_forget(struct h2_session *session, struct h2_stream *s)
 
 void h2_count(struct h2_session *session, const struct h2_stream *s)
 {
+	session->conn->requests++;
 	session->x->status = s->status;
 	session->x->request.verb = s->verb;
 	session->x->request.target = s->target;

@@ -130,7 +130,7 @@ static struct wf_fd *prepare(weft_op *op, enum wf_op_kind kind, int fd)
 	return op->record_;
 }
 
-static WF_NOINLINE bool find_out(struct wf_fd *f)
+static bool find_out(struct wf_fd *f)
 {
 	bool cached;
 
@@ -154,11 +154,9 @@ static int64_t at_offset(weft_op *op, struct wf_fd *f)
 
 bool wf_now_cached(int fd)
 {
-	struct wf_fd *f = wf_fd_peek(fd);
 	int err;
+	struct wf_fd *f = wf_fd_get(fd, &err);
 
-	if (WF_UNLIKELY(f == NULL))
-		f = wf_fd_get(fd, &err);
 	return WF_LIKELY(f != NULL) && is_cached(f);
 }
 

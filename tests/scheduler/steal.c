@@ -6,6 +6,7 @@
 #include "base/capacity.h"
 #include "scheduler/color.h"
 #include "scheduler/handler.h"
+#include "scheduler/runtime.h"
 
 enum { COLORS = 50, EACH = 40, BASE = 100 };
 
@@ -259,6 +260,59 @@ TEST(too_many_handlers_are_refused_and_do_no_harm)
 	reset();
 	CHECK_EQ(weft_run(post_and_go, NULL, &opt), 0);
 	CHECK_EQ(atomic_load(&ran), COLORS * EACH);
+}
+
+/* What the kernel brings and is short */
+
+static atomic_bool looked;
+
+static struct wf_worker *the_other(void)
+{
+	return wf_sched_worker(&wf_rt->sched, 1 - weft_worker_current());
+}
+
+static void look_at_one_awake(void *unused)
+{
+	(void)unused;
+	CHECK(wf_worker_least_worth(the_other()) > WF_WORTH_KEPT);
+	atomic_store(&looked, true);
+}
+
+/* The other sleeps, until it is given something to do; this one is in here meanwhile. */
+static int look_at_both(void *unused)
+{
+	WAIT_FOR(wf_worker_least_worth(the_other()) == WF_WORTH_KEPT);
+	CHECK_EQ(weft_color_pin(BASE, 1 - weft_worker_current()), 0);
+	CHECK_EQ(weft_post(BASE, look_at_one_awake, unused), 0);
+	WAIT_FOR(atomic_load(&looked));
+	return 0;
+}
+
+TEST(S5_a_worker_keeps_short_work_while_it_is_awake_and_not_while_it_sleeps)
+{
+	weft_options opt = { .workers = 2, .stall_ms = 3600000 };
+
+	CHECK_EQ(weft_run(look_at_both, NULL, &opt), 0);
+}
+
+static uint64_t kept_ticks;
+
+static int note_kept(void *unused)
+{
+	(void)unused;
+	kept_ticks = wf_rt->sched.policy.kept;
+	return 0;
+}
+
+TEST(nothing_is_kept_where_nobody_looks_for_stuck_workers)
+{
+	weft_options opt = { .stall_ms = 0 };
+
+	CHECK_EQ(weft_run(note_kept, NULL, &opt), 0);
+	CHECK(kept_ticks > 0);
+	opt.stall_ms = -1;
+	CHECK_EQ(weft_run(note_kept, NULL, &opt), 0);
+	CHECK_EQ(kept_ticks, 0);
 }
 
 TEST(a_handlers_time_is_a_moving_average_that_never_becomes_unknown)
