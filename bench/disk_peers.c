@@ -163,8 +163,8 @@ static void *read_thread(void *arg)
 
 int disk_nptl(const void *arg, double *values)
 {
-	double cpu = bench_cpu_ns(getpid());
-	uint64_t start = bench_now();
+	double cpu;
+	uint64_t start;
 	pthread_attr_t attr;
 	pthread_t thread;
 
@@ -175,6 +175,10 @@ int disk_nptl(const void *arg, double *values)
 	for (int i = 0; i < t.work->threads; i++)
 		if (pthread_create(&thread, &attr, read_thread, (void *)(uintptr_t)(i + 1)) != 0)
 			return bench_fail("no thread %d", i);
+	usleep(DISK_FILL_NS / 1000);
+	atomic_store(&t.reads, 0);
+	cpu = bench_cpu_ns(getpid());
+	start = bench_now();
 	usleep((useconds_t)(bench_seconds(0.5) * 1e6));
 	disk_values(values, (double)t.reads, (double)(bench_now() - start),
 		    bench_cpu_ns(getpid()) - cpu);

@@ -2,6 +2,8 @@
  * under way at any time, and each that is done starts the next. */
 #include <errno.h>
 #include <liburing.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,15 +52,29 @@ static long turn(struct io_uring *ring, const struct disk_work *work, uint64_t *
 	return n;
 }
 
+/* Reads until so much time is over, or so many were read. Returns how many, or -Exxx. */
+static long read_on(struct io_uring *ring, const struct disk_work *work, uint64_t *seed, double ns,
+		    long most)
+{
+	uint64_t start = bench_now();
+	long reads = 0, n = 0;
+
+	while (n >= 0 && reads < most && (double)(bench_now() - start) < ns) {
+		n = turn(ring, work, seed);
+		reads += n;
+	}
+	return n < 0 ? n : reads;
+}
+
 int disk_uring(const void *arg, double *values)
 {
 	const struct disk_work *work = arg;
 	size_t size = (size_t)work->threads * disk_size(work);
 	char *bufs = aligned_alloc(DISK_BLOCK, size);
-	double ns = bench_seconds(0.5) * 1e9, cpu;
+	double cpu;
 	struct io_uring ring;
 	uint64_t seed = 1, start;
-	long reads = 0;
+	long reads;
 	int err = ring_init(&ring, (unsigned)work->threads);
 
 	disk_begin(work);
@@ -67,17 +83,16 @@ int disk_uring(const void *arg, double *values)
 	memset(bufs, 0, size);
 	if (work->cached)
 		disk_file_warm();
-	start = bench_now();
-	cpu = bench_cpu_ns(getpid());
 	for (int i = 0; i < work->threads; i++)
 		start_read(&ring, work, bufs + (size_t)i * disk_size(work), &seed);
-	while (work->cached ? reads < DISK_READS_CACHED : (double)(bench_now() - start) < ns) {
-		long n = turn(&ring, work, &seed);
-
-		if (n < 0)
-			return (int)n;
-		reads += n;
-	}
+	if (!work->cached && read_on(&ring, work, &seed, DISK_FILL_NS, LONG_MAX) < 0)
+		return -EIO;
+	start = bench_now();
+	cpu = bench_cpu_ns(getpid());
+	reads = work->cached ? read_on(&ring, work, &seed, INFINITY, DISK_READS_CACHED)
+			     : read_on(&ring, work, &seed, bench_seconds(0.5) * 1e9, LONG_MAX);
+	if (reads < 0)
+		return (int)reads;
 	disk_values(values, (double)reads, (double)(bench_now() - start),
 		    bench_cpu_ns(getpid()) - cpu);
 	return 0;

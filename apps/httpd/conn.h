@@ -6,8 +6,11 @@
 
 #include "stream.h"
 
+struct desk;
+
 struct conn {
 	struct stream stream;
+	struct desk *desk; /* while something is answered, or NULL */
 	struct sockaddr_storage peer;
 	uint64_t requests;    /* that were answered */
 	uint64_t idle_until;  /* then it is closed, if no request begins */

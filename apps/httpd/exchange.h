@@ -10,6 +10,7 @@
 #include "date.h"
 #include "file.h"
 #include "handler.h"
+#include "path.h"
 #include "stream.h"
 
 struct exchange {
@@ -33,6 +34,8 @@ struct exchange {
 	/* The date as text, for one second. */
 	time_t second;
 	char date[DATE_SIZE];
+
+	char path[PATH_ROOM]; /* of the file that is asked for, if one is */
 };
 
 /* Gets ready for the body of the request that was read. */

@@ -4,7 +4,8 @@
 
 #include "text.h"
 
-enum { PATH_SIZE = 1024 };
+/* PATH_ROOM: with the name of an index behind it. */
+enum { PATH_SIZE = 1024, PATH_ROOM = PATH_SIZE + 16 };
 
 /* Takes the %xx out, and then what means nothing: "//", "/./" and "/x/..". The result is
  * relative to the root, has none of these, and ends with '/' if the path did; the root

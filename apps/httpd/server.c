@@ -15,6 +15,7 @@
 #include "common/socket.h"
 #include "conn.h"
 #include "counters.h"
+#include "desk.h"
 #include "listen.h"
 #include "log.h"
 #include "overload.h"
@@ -92,6 +93,7 @@ bool server_address(bool tls, char *out, size_t size)
 void server_free(void)
 {
 	free(server.open);
+	desk_free_all();
 	tls_unload();
 	log_free();
 }

@@ -226,23 +226,20 @@ int stream_idle(struct stream *s, uint64_t deadline)
 	return rc < 0 ? rc : 0;
 }
 
-void stream_lend(struct stream *s, struct stream_buffers *buffers)
+void stream_lend(struct stream *s, char in[STREAM_IN])
 {
-	s->in = buffers->in;
-	s->in_size =
-		sizeof buffers->in < settings.max_head ? sizeof buffers->in : settings.max_head;
+	s->in = in;
+	s->in_size = STREAM_IN < settings.max_head ? STREAM_IN : settings.max_head;
 	s->in_taken = false;
 	s->begin = s->end = s->floor = 0;
-	s->out = buffers->out;
-	s->pending = 0;
 }
 
 void stream_take_back(struct stream *s)
 {
 	if (s->in_taken)
 		free(s->in);
-	s->in = s->out = NULL;
-	s->in_size = s->begin = s->end = s->floor = s->pending = 0;
+	s->in = NULL;
+	s->in_size = s->begin = s->end = s->floor = 0;
 }
 
 /* The end */
@@ -253,7 +250,7 @@ static void drain(int fd)
 {
 	uint64_t deadline = weft_now() + CLOSE_TIME;
 	size_t left = CLOSE_BYTES;
-	char scrap[4096];
+	char scrap[1024];
 	ssize_t n;
 
 	shutdown(fd, SHUT_WR);

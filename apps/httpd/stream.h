@@ -1,7 +1,7 @@
 /* stream.h - a connection's bytes, plain or encrypted, with a buffer each way.
  *
- * The buffers are on the stack of who uses the stream, so that an idle connection has none;
- * only a large head makes it take memory.
+ * The buffers are lent by who uses the stream, so that an idle connection has none; only a
+ * large head makes it take memory.
  */
 #ifndef HTTPD_STREAM_H
 #define HTTPD_STREAM_H
@@ -14,7 +14,7 @@
 #include "tls.h"
 
 /* STREAM_OUT holds a head and a small body, so that both go by one call. */
-enum { STREAM_IN = 4096, STREAM_OUT = 8192, STREAM_ROOM = 1024 };
+enum { STREAM_IN = 2048, STREAM_OUT = 8192, STREAM_ROOM = 1024 };
 
 struct stream {
 	int fd;
@@ -24,20 +24,15 @@ struct stream {
 	bool in_taken;     /* `in` is memory of its own */
 	size_t begin, end; /* what came and is not used yet */
 	size_t floor;      /* what is before is in use, and stays where it is */
-	char *out;
-	size_t pending; /* bytes in `out`, to be sent */
-	uint64_t sent;  /* bytes ever */
-	bool last;      /* what is sent now is the last: it need not wait for company */
-	int error;      /* that sending met; nothing more is sent then */
+	char *out;         /* STREAM_OUT bytes, or NULL: nothing is sent now */
+	size_t pending;    /* bytes in `out`, to be sent */
+	uint64_t sent;     /* bytes ever */
+	bool last;         /* what is sent now is the last: it need not wait for company */
+	int error;         /* that sending met; nothing more is sent then */
 };
 
-struct stream_buffers {
-	char in[STREAM_IN], out[STREAM_OUT];
-};
-
-/* Lends it buffers, or takes them back: all that is pending was sent then, and nothing
- * that came is left. */
-void stream_lend(struct stream *s, struct stream_buffers *buffers);
+/* Lends it a buffer for input, or takes it back: nothing that came is left then. */
+void stream_lend(struct stream *s, char in[STREAM_IN]);
 void stream_take_back(struct stream *s);
 
 /* Makes sure that there is room for some bytes of a body behind the head of that size, which

@@ -1,14 +1,15 @@
 /* uring.c - the backend on io_uring: one ring per worker.
  *
  * Only the worker that owns a ring fills and submits it: requests die with the
- * thread that submitted them, and so nothing else needs a lock. Everybody else,
- * and the owner too, puts operations on the poller's list, which the owner turns
+ * thread that submitted them, and so nothing else needs a lock. Everybody else, and
+ * the owner too unless it is alone, puts operations on the poller's list, which the owner turns
  * into entries of the ring when it next looks at the kernel: one system call for
  * all. A stuck owner's list and completions can thus be taken by another thread;
  * completions are read under a lock for that reason.
  *
  * IORING_SETUP_SINGLE_ISSUER and DEFER_TASKRUN are cheaper, but completions would stop
- * when the owner is stuck (decision 7): only where nobody looks for stuck workers.
+ * when the owner is stuck (decision 7): only where nobody looks for stuck workers. That is
+ * what "alone" means, and nobody else would take the owner's list then.
  */
 #ifdef WEFT_HAVE_URING
 #include "io/uring.h"
@@ -148,9 +149,10 @@ static void take_done(struct wf_uring *u, const struct done *d, struct wf_after 
 		WF_STORE(&u->alarm, UINT64_MAX);
 }
 
-/* What has ended is delivered when all were seen to: most of it is often of one color. Sets
- * *owners if something was for the ring's owner alone. */
-static int reap(struct wf_uring *u, bool *owners)
+/* Batches of completions, until `most` are delivered. What has ended is delivered when all of a
+ * batch were seen to: most of it is often of one color. Sets *owners if something was for the
+ * ring's owner alone. */
+static int reap(struct wf_uring *u, int most, bool *owners)
 {
 	struct done done[WF_POLL_BATCH];
 	struct wf_after after = { 0 };
@@ -165,7 +167,7 @@ static int reap(struct wf_uring *u, bool *owners)
 			*owners |= done[i].data == WF_DATA_WAKE || done[i].data == WF_DATA_ALARM;
 		}
 		wf_after(&after);
-	} while (n == WF_POLL_BATCH && delivered < WF_RING_COMPLETIONS);
+	} while (n == WF_POLL_BATCH && delivered < most);
 	return delivered;
 }
 
@@ -276,7 +278,7 @@ static int poll_uring(struct wf_poller *p, uint64_t until)
 	enter(u, until);
 	if (waits)
 		(void)wf_poller_woken(p);
-	return reap(u, &unused);
+	return reap(u, 1, &unused); /* a batch: what it brings is answered before the next */
 }
 
 /* Standing in for a stuck owner */
@@ -348,7 +350,7 @@ static int serve(struct wf_poller *self, struct wf_poller *stuck)
 		entry = next;
 	}
 	flush_from_outside(of(stuck));
-	n = reap(of(stuck), &owners);
+	n = reap(of(stuck), WF_RING_COMPLETIONS, &owners);
 	/* Who may be back by now, and asleep, trusting in it. */
 	if (owners)
 		wf_poller_wake_again(stuck);
@@ -465,7 +467,7 @@ static void close_uring(struct wf_poller *p)
 	while (u->completed < u->submitted) {
 		wf_fd_each(cancel_record, u);
 		enter(u, wf_now() + 10 * 1000 * 1000);
-		reap(u, &unused);
+		reap(u, WF_RING_COMPLETIONS, &unused);
 	}
 	io_uring_queue_exit(&u->ring);
 	u->open = false;

@@ -15,12 +15,25 @@
 #include "io/uring.h"
 #include "scheduler/scheduler.h"
 
+/* Nobody stands in for who has a ring alone: what the owner starts needs no list. */
+static bool put_at_once(struct wf_poller *p, weft_op *op)
+{
+	struct wf_uring *u = WF_CONTAINER(p, struct wf_uring, base);
+
+	if (!u->alone || op->kind_ == WF_OP_SENDFILE || wf_worker_self() != p->worker ||
+	    io_uring_sq_space_left(&u->ring) == 0)
+		return false;
+	wf_uring_put(u, op);
+	return true;
+}
+
 static void hand(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 {
 	struct wf_poller *p = wf_poller_here(f->home);
 
 	op->worker_ = (uint16_t)p->id;
-	wf_hand(p, op, WF_HANDED_START);
+	if (!put_at_once(p, op))
+		wf_hand(p, op, WF_HANDED_START);
 }
 
 static uint8_t how(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock)
@@ -47,11 +60,12 @@ void wf_uring_begin(struct wf_fd *f, weft_op *op, struct wf_after *after)
 	hand(f, op);
 }
 
+/* What has not begun when the runtime stops never does. */
 static void begin_next(struct wf_fd *f, int d, struct wf_after *after) WF_REQUIRES(f->lock)
 {
 	weft_op *next = f->dir[d].head;
 
-	if (next != NULL && !(next->flags_ & WF_OP_BUSY))
+	if (next != NULL && !(next->flags_ & WF_OP_BUSY) && !wf_stopping())
 		wf_uring_begin(f, next, after);
 }
 

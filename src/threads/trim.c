@@ -2,9 +2,11 @@
  *
  * A sweep looks at all threads, a few at a time. One that waits since the sweep
  * before gets an event in its color, where it cannot run meanwhile, and that gives
- * back what lies below its stack pointer. The next sweep comes after a while, and
- * later if the last one took long; none comes when all that wait have been seen to,
- * until a thread begins to wait: an idle machine sleeps (S6).
+ * back what lies below its stack pointer; then the sweep goes on. So there is one such
+ * event at a time: thousands would keep those waiting that have something to do. The
+ * next sweep comes after a while, and later if the last one took long; none comes when
+ * all that wait have been seen to, until a thread begins to wait: an idle machine
+ * sleeps (S6).
  */
 #include "threads/trim.h"
 
@@ -14,7 +16,7 @@
 #include "threads/stats.h"
 
 /* Threads looked at in one event. */
-enum { AT_ONCE = 1000 };
+enum { AT_ONCE = 100 };
 
 /* A thread whose stack had nothing to give back is let alone for so many waits, twice as
  * many each time, up to 2 to the power of this. */
@@ -29,9 +31,11 @@ _Atomic bool wf_trim_armed;
 static struct {
 	weft_timer timer;
 	weft_event go_on;
+	weft_event trim; /* of the thread that the sweep has come to */
 	struct wf_stack_cursor cursor;
 	uint64_t spent; /* in this sweep */
 	bool going;     /* it has begun and not ended */
+	bool more;      /* threads to look at */
 	bool again;     /* something is left for the next */
 } sweep;
 
@@ -48,14 +52,10 @@ static WF_NO_TSAN weft_color guess_color(const weft_thread *t)
 	return t->event.color;
 }
 
-/* In the thread's color. */
-static void trim(void *thread)
+static void trim(weft_thread *t)
 {
-	weft_thread *t = thread;
 	uint8_t in_vain = WF_LOAD(&t->in_vain);
 
-	if (!waits_still(t, weft_color_current()))
-		return;
 	wf_thread_measure(t);
 	if (wf_stack_trim(t->stack_class, t, (uintptr_t)t->context.sp) > 0)
 		in_vain = 0;
@@ -64,20 +64,33 @@ static void trim(void *thread)
 	WF_STORE(&t->in_vain, in_vain);
 }
 
-static void look_at(void *record, void *unused)
+/* In the thread's color. */
+static void trim_and_go_on(void *thread)
+{
+	if (waits_still(thread, weft_color_current()))
+		trim(thread);
+	wf_event_deliver(wf_worker_self(), &sweep.go_on); /* which cannot fail */
+}
+
+/* `stop` becomes true if the thread is trimmed before the sweep goes on. */
+static void look_at(void *record, void *stop)
 {
 	weft_thread *t = record;
 	uint32_t parkings = WF_LOAD(&t->parkings);
 
-	(void)unused;
 	if (WF_LOAD(&t->state) != WF_THREAD_PARKED ||
 	    parkings - WF_LOAD(&t->trimmed) < (uint32_t)1 << WF_LOAD(&t->in_vain))
 		return;
 	sweep.again = true;
-	if (WF_LOAD(&t->seen) != parkings)
+	if (WF_LOAD(&t->seen) != parkings) {
 		WF_STORE(&t->seen, parkings);
-	else if (weft_post(guess_color(t), trim, t) == 0)
-		WF_STORE(&t->trimmed, parkings);
+		return;
+	}
+	weft_event_init(&sweep.trim, guess_color(t), trim_and_go_on, t);
+	if (weft_event_post(&sweep.trim) < 0)
+		return;
+	WF_STORE(&t->trimmed, parkings);
+	*(bool *)stop = true;
 }
 
 /* Only who has turned wf_trim_armed on. */
@@ -89,11 +102,15 @@ static void arm(uint64_t delay)
 static void go_on(void *unused)
 {
 	uint64_t began = wf_now(), pause;
-	bool more = wf_stack_some(&wf_thread_stacks, &sweep.cursor, AT_ONCE, look_at, NULL);
+	bool stop = false;
 
 	(void)unused;
+	for (int i = 0; i < AT_ONCE && sweep.more && !stop; i++)
+		sweep.more = wf_stack_some(&wf_thread_stacks, &sweep.cursor, 1, look_at, &stop);
 	sweep.spent += wf_now() - began;
-	if (more) {
+	if (stop)
+		return;
+	if (sweep.more) {
 		(void)weft_event_post(&sweep.go_on);
 		return;
 	}
@@ -112,7 +129,7 @@ static void begin(void *unused)
 	sweep.again = sweep.going;
 	if (sweep.going)
 		return;
-	sweep.going = true;
+	sweep.going = sweep.more = true;
 	go_on(unused);
 }
 
