@@ -170,13 +170,9 @@ static inline uint32_t estimate(const struct wf_policy *p, weft_fn *fn, enum wf_
 	return wf_policy_event_cost(p, ticks, h ? WF_LOAD(&h->penalty) : 1);
 }
 
-/* `like`: one from the same source that was prepared just before, or NULL. */
-static inline void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth,
-			   const weft_event *like)
+static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
 {
-	ev->cost_ = like != NULL && like->run == ev->run
-			    ? like->cost_
-			    : estimate(&s->policy, ev->run, source(ev));
+	ev->cost_ = estimate(&s->policy, ev->run, source(ev));
 	if (ev->drop == NULL)
 		return;
 	ev->posted_ = wf_ticks();
@@ -223,7 +219,7 @@ static int post_own(struct wf_sched *s, struct wf_worker *self, struct wf_color 
 	if (ev == WF_LOAD(&c->local.tail) || !mark(ev, from, where))
 		return -EALREADY;
 	refill(s, c);
-	prepare(s, ev, WF_LOAD(&c->local_count), NULL);
+	prepare(s, ev, WF_LOAD(&c->local_count));
 	append_local(c, ev);
 	WF_ADD_OWN(&self->counters.posted, 1u);
 	return 0;
@@ -246,7 +242,6 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 {
 	weft_color id = evs[0]->color;
 	struct wf_shard *shard = wf_table_shard(&s->table, id);
-	const weft_event *like = NULL;
 	unsigned level = 0;
 	struct wf_color *c;
 	bool activate;
@@ -267,8 +262,7 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 		if (WF_UNLIKELY(ev == WF_LOAD(&c->inbox.tail) || ev == WF_LOAD(&c->local.tail) ||
 				!mark(ev, from, where)))
 			continue;
-		prepare(s, ev, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count), like);
-		like = ev;
+		prepare(s, ev, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count));
 		if (activate)
 			append_local(c, ev);
 		else
