@@ -14,6 +14,7 @@ struct disk_work {
 	const char *io; /* weft only: backend */
 	size_t blocks;  /* in a read; 0: one */
 	bool pinned; /* all on one CPU: else it is chance whether that has the disk's interrupts */
+	bool turns;  /* in turns with another: takes twice as long */
 };
 
 /* Bytes of a read. */
@@ -48,6 +49,12 @@ static inline int64_t disk_random(const struct disk_work *work, uint64_t *seed)
 
 /* Reading from the disk is measured once all reads are under way, and stacks are there. */
 #define DISK_FILL_NS 50000000
+
+/* For how long. */
+static inline double disk_ns(const struct disk_work *work)
+{
+	return bench_seconds(work->turns ? 1 : 0.5) * 1e9;
+}
 
 #define DISK_READS_CACHED 400000 /* in all */
 

@@ -90,7 +90,7 @@ int disk_uring(const void *arg, double *values)
 	start = bench_now();
 	cpu = bench_cpu_ns(getpid());
 	reads = work->cached ? read_on(&ring, work, &seed, INFINITY, DISK_READS_CACHED)
-			     : read_on(&ring, work, &seed, bench_seconds(0.5) * 1e9, LONG_MAX);
+			     : read_on(&ring, work, &seed, disk_ns(work), LONG_MAX);
 	if (reads < 0)
 		return (int)reads;
 	disk_values(values, (double)reads, (double)(bench_now() - start),

@@ -19,6 +19,7 @@
 #define WF_POLL_BATCH 4        /* completions or edges taken at a time */
 #define WF_POLL_PART 2         /* of a batch of edges, seen to at a time */
 #define WF_FD_CHUNK 4          /* descriptor records made at a time */
+#define WF_FILE_PACE 3         /* reads and writes of a file that io_uring has at a time */
 #define WF_CHANNEL_SEGMENT 24  /* bytes by which an unbounded channel grows */
 #define WF_OVERTAKE 1          /* looks at the kernel while which new threads overtake */
 #define WF_OVERTAKEN 2         /* times that others get a mutex before who waits does, */
@@ -41,6 +42,7 @@
 #define WF_POLL_BATCH 64
 #define WF_POLL_PART 8
 #define WF_FD_CHUNK 256
+#define WF_FILE_PACE 256
 #define WF_CHANNEL_SEGMENT 4000
 #define WF_OVERTAKE 40
 #define WF_OVERTAKEN 32

@@ -9,7 +9,7 @@
 
 static bool unused(const struct wf_fd *f) WF_REQUIRES(f->lock)
 {
-	return f->busy == 0 && f->loose == NULL && f->dir[WF_IN].head == NULL &&
+	return f->busy == 0 && f->loose.head == NULL && f->dir[WF_IN].head == NULL &&
 	       f->dir[WF_OUT].head == NULL && f->watch[WF_IN] == NULL && f->watch[WF_OUT] == NULL;
 }
 

@@ -67,10 +67,13 @@ extern unsigned wf_uring_modesty;
 /* The one in use. */
 extern const struct wf_backend *wf_io;
 
-/* The poller of the calling worker, or that of worker `id`, or any that is open;
- * NULL if the runtime is at its end. */
-struct wf_poller *wf_poller_here(int id);
+/* The poller of worker `id`, or any that is open; NULL if the runtime is at its end. */
 struct wf_poller *wf_poller_of(int id);
+/* That of the calling worker, whose poller is open; if the caller is none, that of `id`. */
+static inline struct wf_poller *wf_poller_here(const struct wf_worker *self, int id)
+{
+	return WF_LIKELY(self != NULL) ? wf_worker_poller(self) : wf_poller_of(id);
+}
 
 /* Next worker for a descriptor that is new to us. */
 int wf_next_home(void);

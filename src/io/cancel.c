@@ -57,7 +57,7 @@ void wf_op_end_all(struct wf_fd *f, int error, struct wf_after *after)
 {
 	if (f->watches != NULL)
 		wf_watch_end_all(f);
-	end_list(f, f->loose, error, after);
+	end_list(f, f->loose.head, error, after);
 	end_list(f, f->dir[WF_IN].head, error, after);
 	end_list(f, f->dir[WF_OUT].head, error, after);
 }

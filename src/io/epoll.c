@@ -120,7 +120,7 @@ static void by_level(struct wf_fd *f) WF_REQUIRES(f->lock)
 static bool suits_level(const struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	return f->sure && !f->level && f->fickle < FICKLE_MAX && f->dir[WF_OUT].head == NULL &&
-	       f->watch[WF_IN] == NULL && f->watch[WF_OUT] == NULL && f->loose == NULL;
+	       f->watch[WF_IN] == NULL && f->watch[WF_OUT] == NULL && f->loose.head == NULL;
 }
 
 /* It is told of again, by an edge, if it is ready. If it fails all is as before. */
@@ -329,7 +329,7 @@ static void await_edge(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->l
 {
 	weft_op *op, *next;
 
-	for (op = f->loose; op != NULL; op = next) {
+	for (op = f->loose.head; op != NULL; op = next) {
 		next = op->next_;
 		if (op->kind_ == WF_OP_AWAIT && !(op->flags_ & WF_OP_BUSY))
 			look_for(f, op, after);
@@ -424,7 +424,7 @@ static int watchable(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->loc
 /* Somebody looks whether it is ready now; an edge tells about later. */
 static void arm(struct wf_fd *f, struct wf_watch *w) WF_REQUIRES(f->lock)
 {
-	struct wf_poller *p = wf_poller_here(f->home);
+	struct wf_poller *p = wf_poller_here(wf_worker_self(), f->home);
 
 	w->armed = wf_ticks();
 	w->recheck = w->checking;

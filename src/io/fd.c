@@ -190,7 +190,7 @@ void wf_fd_set_kind(struct wf_fd *f, enum wf_kind kind)
 	f->home = (uint16_t)wf_next_home();
 	wf_fd_set_ready(f, WF_IN, true);
 	wf_fd_set_ready(f, WF_OUT, true);
-	f->others = f->loose != NULL || f->watches != NULL;
+	f->others = f->loose.head != NULL || f->watches != NULL;
 }
 
 void wf_fd_forget(struct wf_fd *f)

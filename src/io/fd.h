@@ -72,7 +72,11 @@ struct __attribute__((aligned(64))) wf_fd {
 	uint8_t fickle;  /* epoll: how often telling by level was given up */
 	bool direct;     /* a file that no cache answers for: every read takes its time */
 	uint8_t cached;  /* enum wf_cached; also read without the lock */
-	weft_op *loose;
+	struct wf_dir loose;
+	/* uring: the first of the loose that is not to begin yet, nor are those behind it; how many
+	 * of a file's reads and writes have begun. */
+	weft_op *waiting;
+	uint32_t paced;
 	struct wf_watch *watch[WF_DIRS]; /* in force */
 	struct wf_watch *watches;        /* all that are not freed yet */
 	weft_op *closer;                 /* the close operation that waits */

@@ -35,13 +35,6 @@ struct wf_poller *wf_poller_of(int id)
 	return p;
 }
 
-struct wf_poller *wf_poller_here(int id)
-{
-	struct wf_worker *w = wf_worker_self();
-
-	return wf_poller_of(w != NULL ? wf_worker_id(w) : id);
-}
-
 int wf_next_home(void)
 {
 	return (int)(atomic_fetch_add_explicit(&homes, 1, memory_order_relaxed) %

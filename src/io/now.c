@@ -154,9 +154,11 @@ static int64_t at_offset(weft_op *op, struct wf_fd *f)
 
 bool wf_now_cached(int fd)
 {
+	struct wf_fd *f = wf_fd_peek(fd);
 	int err;
-	struct wf_fd *f = wf_fd_get(fd, &err);
 
+	if (WF_UNLIKELY(f == NULL))
+		f = wf_fd_get(fd, &err);
 	return WF_LIKELY(f != NULL) && is_cached(f);
 }
 

@@ -34,37 +34,40 @@ bool wf_op_impatient_kind(const weft_op *op)
 
 /* Lists */
 
-static inline void detach(weft_op **head, weft_op **tail, weft_op *op)
+static inline void detach(struct wf_dir *from, weft_op *op)
 {
 	if (op->prev_ != NULL)
 		op->prev_->next_ = op->next_;
 	else
-		__atomic_store_n(head, op->next_, __ATOMIC_RELAXED);
+		__atomic_store_n(&from->head, op->next_, __ATOMIC_RELAXED);
 	if (op->next_ != NULL)
 		op->next_->prev_ = op->prev_;
-	else if (tail != NULL)
-		*tail = op->prev_;
+	else
+		from->tail = op->prev_;
 }
 
 void wf_op_list_loose(struct wf_fd *f, weft_op *op)
 {
 	op->flags_ |= WF_OP_LOOSE; /* it may have been in a direction */
 	op->prev_ = NULL;
-	op->next_ = f->loose;
-	if (f->loose != NULL)
-		f->loose->prev_ = op;
-	f->loose = op;
+	op->next_ = f->loose.head;
+	if (f->loose.head != NULL)
+		f->loose.head->prev_ = op;
+	else
+		f->loose.tail = op;
+	f->loose.head = op;
 	f->others = true;
 }
 
 static inline void unlist(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 {
-	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
-
-	if (op->flags_ & WF_OP_LOOSE)
-		detach(&f->loose, NULL, op);
-	else
-		detach(&dir->head, &dir->tail, op);
+	if (!(op->flags_ & WF_OP_LOOSE)) {
+		detach(&f->dir[wf_op_dir(op)], op);
+		return;
+	}
+	if (WF_UNLIKELY(op == f->waiting))
+		f->waiting = op->next_;
+	detach(&f->loose, op);
 }
 
 void wf_op_unlist(struct wf_fd *f, weft_op *op)
@@ -229,7 +232,7 @@ static void abandon_list(weft_op *op)
 void wf_op_abandon_all(struct wf_fd *f)
 {
 	wf_give_abandon(f);
-	abandon_list(f->loose);
+	abandon_list(f->loose.head);
 	abandon_list(f->dir[WF_IN].head);
 	abandon_list(f->dir[WF_OUT].head);
 	if (f->closer != NULL)

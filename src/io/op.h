@@ -48,6 +48,7 @@ enum {
 	WF_OP_HELD = 64,          /* uring: complete, but for the cancel entry */
 	WF_OP_CONNECTING = 128,   /* epoll: the connection attempt is under way */
 	WF_OP_LINGERS = 256,      /* a close that waits for what was sent */
+	WF_OP_PACED = 512,        /* busy, and counted in `paced` */
 };
 
 /* What is to be done once the record's lock is given back. All zeros: nothing. */
@@ -87,6 +88,18 @@ static inline bool wf_op_impatient(const weft_op *op)
 	return op->kind_ > WF_OP_WRITEV && wf_op_impatient_kind(op);
 }
 
+/* Puts an operation behind the others of its direction, or of the loose. */
+static inline void wf_op_list_behind(struct wf_dir *dir, weft_op *op)
+{
+	op->next_ = NULL;
+	op->prev_ = dir->tail;
+	if (WF_UNLIKELY(dir->tail != NULL))
+		dir->tail->next_ = op;
+	else
+		__atomic_store_n(&dir->head, op, __ATOMIC_RELAXED);
+	dir->tail = op;
+}
+
 /* Puts an operation among the loose. */
 void wf_op_list_loose(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock);
 /* Takes one from there, or out of its direction. */
@@ -103,7 +116,9 @@ static inline void wf_op_not_busy(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->l
 {
 	if ((op->flags_ & (WF_OP_BUSY | WF_OP_STALE)) == WF_OP_BUSY)
 		f->busy--;
-	op->flags_ &= (uint16_t)~WF_OP_BUSY;
+	if (op->flags_ & WF_OP_PACED)
+		f->paced--;
+	op->flags_ &= (uint16_t) ~(WF_OP_BUSY | WF_OP_PACED);
 }
 
 /* Counts it as something that keeps the runtime going. */

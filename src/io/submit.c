@@ -29,18 +29,6 @@ static void choose_worker(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 	op->hint_ = (uint16_t)self;
 }
 
-/* Behind the others of its direction. */
-static void list(struct wf_dir *dir, weft_op *op)
-{
-	op->next_ = NULL;
-	op->prev_ = dir->tail;
-	if (WF_UNLIKELY(dir->tail != NULL))
-		dir->tail->next_ = op;
-	else
-		__atomic_store_n(&dir->head, op, __ATOMIC_RELAXED);
-	dir->tail = op;
-}
-
 static int close_begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
 {
 	wf_op_live(op);
@@ -108,7 +96,7 @@ static inline int list_and_begin(struct wf_fd *f, weft_op *op, struct wf_after *
 	if (op->flags_ & WF_OP_LOOSE)
 		wf_op_list_loose(f, op);
 	else
-		list(dir, op);
+		wf_op_list_behind(dir, op);
 	if (op->flags_ & WF_OP_LOOSE || WF_LIKELY(dir->head == op))
 		wf_io->begin(f, op, after);
 	else

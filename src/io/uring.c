@@ -5,7 +5,7 @@
  * the owner too unless it is alone, puts operations on the poller's list, which the owner turns
  * into entries of the ring when it next looks at the kernel: one system call for
  * all. A stuck owner's list and completions can thus be taken by another thread;
- * completions are read under a lock for that reason.
+ * completions are read under a lock for that reason, unless the owner is alone.
  *
  * IORING_SETUP_SINGLE_ISSUER and DEFER_TASKRUN are cheaper, but completions would stop
  * when the owner is stuck (decision 7): only where nobody looks for stuck workers. That is
@@ -26,6 +26,10 @@
 
 /* Sleeps of at least so long get an alarm. */
 #define ALARM_LEAST_NS ((uint64_t)10 * 1000 * 1000)
+
+/* How often the kernel is asked for more in one look, at most, and how many operations have to be
+ * under way still. */
+enum { GATHER = 16, LEFT = 8 };
 
 struct wf_uring_kernel wf_uring_kernel;
 unsigned wf_uring_modesty;
@@ -252,6 +256,23 @@ static void enter(struct wf_uring *u, uint64_t until)
 		(void)io_uring_get_events(&u->ring);
 }
 
+/* Where completions wait until the owner asks, the kernel gives what it has just then, and since
+ * 6.13 some twenty at a time. What is answered together is submitted together, and each submission
+ * costs a disk's driver as much as several reads: so it is asked for more, up to a batch, unless
+ * little would be left under way. */
+static void gather(struct wf_uring *u)
+{
+	if (!u->alone)
+		return;
+	for (int i = 0; i < GATHER && kernel_has_some(u) && !WF_LOAD(&u->base.woken); i++) {
+		unsigned ready = io_uring_cq_ready(&u->ring);
+
+		if (ready >= WF_POLL_BATCH || u->completed + ready + LEFT > u->submitted)
+			break;
+		(void)io_uring_get_events(&u->ring);
+	}
+}
+
 static void arm_wake(struct wf_uring *u)
 {
 	struct io_uring_sqe *sqe;
@@ -276,6 +297,7 @@ static int poll_uring(struct wf_poller *p, uint64_t until)
 		      wf_poller_woken(p) || any_done(u)))
 		until = 0;
 	enter(u, until);
+	gather(u);
 	if (waits)
 		(void)wf_poller_woken(p);
 	return reap(u, 1, &unused); /* a batch: what it brings is answered before the next */
@@ -443,7 +465,7 @@ static void cancel_record(struct wf_fd *f, void *arg)
 	struct wf_uring *u = arg;
 
 	wf_lock_take(&f->lock);
-	cancel_list(u, f->loose);
+	cancel_list(u, f->loose.head);
 	cancel_list(u, f->dir[WF_IN].head);
 	cancel_list(u, f->dir[WF_OUT].head);
 	for (const struct wf_watch *w = f->watches; w != NULL; w = w->next)

@@ -39,7 +39,7 @@ struct wf_uring {
 	uint64_t submitted;                /* entries that will complete */
 	struct __kernel_timespec alarm_in; /* the kernel reads it when it takes the entry */
 	bool stirred;                      /* taking the list made work here: do not sleep */
-	/* Whoever reads completions holds the lock. */
+	/* Whoever reads completions holds the lock, or is alone. */
 	struct wf_lock lock;
 	uint64_t completed;
 	_Atomic bool wake_armed;

@@ -1,7 +1,8 @@
 /* uring_op.c - what an operation goes through on io_uring: list, ring, outcome.
  *
  * Of each direction of a descriptor at most one operation is in the kernel, which
- * keeps them in order. It is there from its start on: there is no try on the side.
+ * keeps them in order. It is there from its start on: there is no try on the side. Reads and
+ * writes of a file at offsets are there together, up to a number; others wait in the list.
  * A cancel entry, on the list or in the ring, holds its operation back until the
  * kernel has answered it, even if the operation completes first: so the answer can
  * be acted upon, and memory that was given back is never touched.
@@ -16,34 +17,33 @@
 #include "scheduler/scheduler.h"
 
 /* Nobody stands in for who has a ring alone: what the owner starts needs no list. */
-static bool put_at_once(struct wf_poller *p, weft_op *op)
+static inline bool put_at_once(struct wf_poller *p, weft_op *op)
 {
 	struct wf_uring *u = WF_CONTAINER(p, struct wf_uring, base);
 
-	if (!u->alone || op->kind_ == WF_OP_SENDFILE || wf_worker_self() != p->worker ||
-	    io_uring_sq_space_left(&u->ring) == 0)
+	if (!u->alone || op->kind_ == WF_OP_SENDFILE || io_uring_sq_space_left(&u->ring) == 0)
 		return false;
 	wf_uring_put(u, op);
 	return true;
 }
 
-static void hand(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+static inline void hand(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 {
-	struct wf_poller *p = wf_poller_here(f->home);
+	struct wf_worker *self = wf_worker_self();
+	struct wf_poller *p = wf_poller_here(self, f->home);
 
 	op->worker_ = (uint16_t)p->id;
-	if (!put_at_once(p, op))
+	if (self == NULL || !put_at_once(p, op))
 		wf_hand(p, op, WF_HANDED_START);
 }
 
-static uint8_t how(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock)
+static inline uint8_t how(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock)
 {
 	bool socket = f->kind == WF_KIND_TCP || f->kind == WF_KIND_SOCKET;
 	bool as_socket = op->kind_ == WF_OP_RECV || op->kind_ == WF_OP_SEND ||
-			 (socket && (op->kind_ == WF_OP_READ || op->kind_ == WF_OP_WRITE) &&
-			  op->u_.rw_.offset < 0);
+			 (socket && (op->kind_ == WF_OP_READ || op->kind_ == WF_OP_WRITE));
 
-	if (!as_socket)
+	if (op->flags_ & WF_OP_LOOSE || !as_socket)
 		return WF_HOW_PLAIN;
 	/* Of one that does not wait the kernel would make -EAGAIN, without a look. */
 	if (!wf_uring_kernel.since_5_19 || wf_op_impatient(op))
@@ -51,13 +51,60 @@ static uint8_t how(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock
 	return wf_op_dir(op) == WF_IN && !f->ready[WF_IN] ? WF_HOW_SOCKET_POLL : WF_HOW_SOCKET;
 }
 
+static void begin(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+{
+	wf_op_busy(f, op);
+	op->how_ = how(f, op);
+	hand(f, op);
+}
+
+/* Reads and writes of a file have a pace: more than a disk takes at a time would wait in the
+ * kernel, where each costs the others more than it does here, and is not as soon cancelled. Not
+ * where one worker would wait for another that may be stuck, and that nobody stands in for. */
+static bool has_pace(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock)
+{
+	return (op->flags_ & (WF_OP_LOOSE | WF_OP_STALE)) == WF_OP_LOOSE &&
+	       op->kind_ <= WF_OP_WRITEV && f->kind == WF_KIND_FILE;
+}
+
+static void begin_paced(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+{
+	op->flags_ |= WF_OP_PACED;
+	f->paced++;
+	begin(f, op);
+}
+
+static WF_NOINLINE void wait_for_others(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+{
+	wf_op_unlist(f, op);
+	wf_op_list_behind(&f->loose, op);
+	if (f->waiting == NULL)
+		f->waiting = op;
+}
+
+static void begin_waiting(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	weft_op *op = f->waiting;
+
+	if (f->paced >= WF_FILE_PACE || wf_stopping())
+		return;
+	f->waiting = op->next_;
+	if (f->waiting != NULL)
+		wf_op_warm(f->waiting);
+	begin_paced(f, op);
+}
+
 void wf_uring_begin(struct wf_fd *f, weft_op *op, struct wf_after *after)
 {
 	(void)after;
 	wf_op_live(op);
-	wf_op_busy(f, op);
-	op->how_ = how(f, op);
-	hand(f, op);
+	if (!has_pace(f, op))
+		begin(f, op);
+	else if (WF_UNLIKELY(f->waiting != NULL || f->paced >= WF_FILE_PACE) &&
+		 (wf_worker_count() == 1 || wf_stuck_are_covered()))
+		wait_for_others(f, op);
+	else
+		begin_paced(f, op);
 }
 
 /* What has not begun when the runtime stops never does. */
@@ -89,8 +136,8 @@ static bool again(struct wf_fd *f, weft_op *op, int64_t n) WF_REQUIRES(f->lock)
 	return n == -EINTR || n == WF_TRY_PAUSE;
 }
 
-static void end(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags, struct wf_after *after)
-	WF_REQUIRES(f->lock)
+static inline void end(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags,
+		       struct wf_after *after) WF_REQUIRES(f->lock)
 {
 	bool in_line = !(op->flags_ & WF_OP_LOOSE);
 	int d = wf_op_dir(op);
@@ -108,6 +155,8 @@ static void end(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags, struct 
 	wf_op_finish(f, op, n, after);
 	if (in_line)
 		begin_next(f, d, after);
+	else if (WF_UNLIKELY(f->waiting != NULL))
+		begin_waiting(f);
 }
 
 static void settle_watch(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *after,
@@ -128,8 +177,8 @@ static void settle_watch(struct wf_fd *f, weft_op *op, int64_t n, struct wf_afte
 		wf_uring_arm(f, w); /* the kernel was short of something */
 }
 
-static void settle(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags, struct wf_after *after,
-		   const char **lost) WF_REQUIRES(f->lock)
+static inline void settle(struct wf_fd *f, weft_op *op, int64_t n, unsigned flags,
+			  struct wf_after *after, const char **lost) WF_REQUIRES(f->lock)
 {
 	if (WF_UNLIKELY(op->flags_ & WF_OP_CANCEL_HANDED)) {
 		op->flags_ |= WF_OP_HELD;

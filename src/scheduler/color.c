@@ -170,14 +170,18 @@ static inline uint32_t estimate(const struct wf_policy *p, weft_fn *fn, enum wf_
 	return wf_policy_event_cost(p, ticks, h ? WF_LOAD(&h->penalty) : 1);
 }
 
-static void prepare(struct wf_sched *s, weft_event *ev, uint64_t depth)
+static WF_NOINLINE void prepare_drop(struct wf_sched *s, weft_event *ev, uint64_t depth)
 {
-	ev->cost_ = estimate(&s->policy, ev->run, source(ev));
-	if (ev->drop == NULL)
-		return;
 	ev->posted_ = wf_ticks();
 	if (wf_policy_too_deep(&s->policy, depth, s->policy.queue_depth ? wf_sched_queued(s) : 0))
 		ev->flags_ |= WF_EVENT_DROPPED;
+}
+
+static inline void prepare(struct wf_sched *s, weft_event *ev, uint32_t cost, uint64_t depth)
+{
+	ev->cost_ = cost;
+	if (WF_UNLIKELY(ev->drop != NULL))
+		prepare_drop(s, ev, depth);
 }
 
 /* Marks an event as queued, with what is known of its post. False if it is
@@ -219,7 +223,7 @@ static int post_own(struct wf_sched *s, struct wf_worker *self, struct wf_color 
 	if (ev == WF_LOAD(&c->local.tail) || !mark(ev, from, where))
 		return -EALREADY;
 	refill(s, c);
-	prepare(s, ev, WF_LOAD(&c->local_count));
+	prepare(s, ev, estimate(&s->policy, ev->run, from), WF_LOAD(&c->local_count));
 	append_local(c, ev);
 	WF_ADD_OWN(&self->counters.posted, 1u);
 	return 0;
@@ -242,6 +246,8 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 {
 	weft_color id = evs[0]->color;
 	struct wf_shard *shard = wf_table_shard(&s->table, id);
+	weft_fn *fn = NULL;
+	uint32_t cost = 0; /* of fn's events; most of what comes at once is alike */
 	unsigned level = 0;
 	struct wf_color *c;
 	bool activate;
@@ -262,7 +268,11 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 		if (WF_UNLIKELY(ev == WF_LOAD(&c->inbox.tail) || ev == WF_LOAD(&c->local.tail) ||
 				!mark(ev, from, where)))
 			continue;
-		prepare(s, ev, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count));
+		if (ev->run != fn) {
+			fn = ev->run;
+			cost = estimate(&s->policy, fn, from);
+		}
+		prepare(s, ev, cost, WF_LOAD(&c->inbox_count) + WF_LOAD(&c->local_count));
 		if (activate)
 			append_local(c, ev);
 		else

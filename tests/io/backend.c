@@ -25,14 +25,6 @@ static void forbid_uring(void)
 	CHECK_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog), 0);
 }
 
-static const char *backend_name(void)
-{
-	weft_stats_all all;
-
-	CHECK(weft_stats(&all, NULL, 0) >= 0);
-	return all.io;
-}
-
 static void echo_once(void)
 {
 	char buf[8];

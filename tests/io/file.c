@@ -81,6 +81,75 @@ TEST(reads_at_offsets_run_side_by_side_and_each_gets_its_part)
 	runtime_end();
 }
 
+/* More than the kernel is given at a time, of one file. */
+TEST(many_reads_of_a_file_wait_for_their_turn_and_can_be_cancelled)
+{
+	enum { N = 600, LEN = 64, STEP = 7 };
+	static char buf[N][LEN];
+	struct call *c[N];
+	int fd = temp_file((size_t)N * LEN);
+	int64_t n;
+
+	runtime_begin(1);
+	worker_hold();
+	for (int i = 0; i < N; i++)
+		c[i] = START(pread, fd, buf[i], LEN, (int64_t)i * LEN);
+	for (int i = 3; i < N; i += STEP) {
+		int rc = weft_op_cancel(&c[i]->op);
+
+		/* With a pool of threads it may have been read. */
+		CHECK(rc == 0 || rc == -EALREADY);
+		if (strcmp(backend_name(), "uring") == 0 && i >= 256)
+			CHECK_EQ(c[i]->op.result, -ECANCELED); /* the kernel need not be asked */
+	}
+	worker_go();
+	for (int i = 0; i < N; i++) {
+		n = WAIT(c[i]);
+		if (i % STEP == 3 && n == -ECANCELED)
+			continue;
+		CHECK_EQ(n, LEN);
+		check_bytes(buf[i], (size_t)i * LEN, LEN);
+	}
+	worker_hold();
+	for (int i = 0; i < N; i++)
+		c[i] = START(pread, fd, buf[i], LEN, (int64_t)i * LEN);
+	CHECK_EQ(weft_fd_close(fd), 0);
+	worker_go();
+	for (int i = 0; i < N; i++) {
+		n = WAIT(c[i]);
+		CHECK(n == LEN || n == -ECANCELED || n == -EBADF);
+	}
+	runtime_end();
+	CHECK(fcntl(fd, F_GETFD) < 0);
+}
+
+static void never_called(void *unused)
+{
+	(void)unused;
+	CHECK(false);
+}
+
+TEST(many_reads_of_a_file_that_wait_are_given_up_at_the_stop)
+{
+	enum { N = 600 };
+	static char buf[N];
+	static weft_op op[N];
+	int fd = temp_file(N);
+
+	runtime_begin(1);
+	worker_hold();
+	for (int i = 0; i < N; i++) {
+		weft_op_init(&op[i], weft_color_new(), never_called, NULL);
+		CHECK_EQ(weft_op_pread(&op[i], fd, &buf[i], 1, i), 0);
+	}
+	CHECK_EQ(weft_stop(), 0);
+	worker_go();
+	runtime_join();
+	for (int i = 0; i < N; i++)
+		CHECK(op[i].result == -ECANCELED || op[i].result == 1);
+	close(fd);
+}
+
 TEST(reads_at_the_files_position_follow_each_other)
 {
 	enum { N = 40, LEN = 5000 };

@@ -644,4 +644,32 @@ TEST(a_recv_that_does_not_wait_gets_what_is_there)
 	runtime_end();
 }
 
+/* More than the kernel gives at a time, and than is taken in one look. */
+TEST(much_that_is_ready_at_once_is_delivered_once)
+{
+	enum { N = 200 };
+	static char byte[N];
+	static int pair[N][2];
+	struct call *c[N];
+
+	sync_rt.opt.stall_ms = -1;
+	runtime_begin(1);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < N; i++) {
+			if (round == 0)
+				make_pair(pair[i]);
+			c[i] = START(recv, pair[i][0], &byte[i], 1, 0);
+		}
+		worker_hold();
+		for (int i = 0; i < N; i++)
+			CHECK_EQ(write(pair[i][1], &(char){ (char)(i + round) }, 1), 1);
+		worker_go();
+		for (int i = 0; i < N; i++) {
+			CHECK_EQ(WAIT(c[i]), 1);
+			CHECK_EQ(byte[i], (char)(i + round));
+		}
+	}
+	runtime_end();
+}
+
 TEST_MAIN

@@ -61,18 +61,56 @@ static inline void runtime_begin(int workers)
 	sem_wait(&sync_rt.up);
 }
 
+static inline void runtime_join(void)
+{
+	pthread_join(sync_rt.thread, NULL);
+	CHECK_EQ(sync_rt.rc, 0);
+}
+
 static inline void runtime_end(void)
 {
 	CHECK_EQ(weft_drop(), 0);
-	pthread_join(sync_rt.thread, NULL);
-	CHECK_EQ(sync_rt.rc, 0);
+	runtime_join();
 }
 
 static inline void runtime_stop(void)
 {
 	CHECK_EQ(weft_stop(), 0);
-	pthread_join(sync_rt.thread, NULL);
-	CHECK_EQ(sync_rt.rc, 0);
+	runtime_join();
+}
+
+/* The backend that is in use. */
+static inline const char *backend_name(void)
+{
+	weft_stats_all all;
+
+	CHECK(weft_stats(&all, NULL, 0) >= 0);
+	return all.io;
+}
+
+/* The only worker does nothing in between. */
+static sem_t sync_held, sync_goes;
+
+static inline void sync_hold_worker(void *unused)
+{
+	(void)unused;
+	sem_post(&sync_held);
+	while (sem_wait(&sync_goes) < 0)
+		;
+}
+
+static inline void worker_hold(void)
+{
+	sem_init(&sync_held, 0, 0);
+	sem_init(&sync_goes, 0, 0);
+	CHECK_EQ(weft_post(WEFT_MAIN, sync_hold_worker, NULL), 0);
+	while (sem_wait(&sync_held) < 0)
+		;
+}
+
+static inline void worker_go(void)
+{
+	sem_post(&sync_goes);
 }
 
 static inline void call_done(void *arg)
