@@ -264,10 +264,12 @@ static void gather(struct wf_uring *u)
 {
 	if (!u->alone)
 		return;
-	for (int i = 0; i < GATHER && kernel_has_some(u) && !WF_LOAD(&u->base.woken); i++) {
+	for (int i = 0; i < GATHER && !WF_LOAD(&u->base.woken); i++) {
 		unsigned ready = io_uring_cq_ready(&u->ring);
 
-		if (ready >= WF_POLL_BATCH || u->completed + ready + LEFT > u->submitted)
+		/* What the kernel says comes last: it is written on the disk's CPU. */
+		if (ready >= WF_POLL_BATCH || u->completed + ready + LEFT > u->submitted ||
+		    !kernel_has_some(u))
 			break;
 		(void)io_uring_get_events(&u->ring);
 	}
