@@ -233,6 +233,7 @@ static void see(void *unused)
 THREAD_TEST(a_signal_that_is_on_its_way_when_it_is_cancelled_is_the_next_ones, 2)
 {
 	struct fn f;
+	int rc;
 
 	CHECK(SIGUSR1 < SIGUSR2);
 	CHECK_EQ(weft_on_signal(SIGUSR2, weft_color_new(), see, NULL), 0);
@@ -251,7 +252,8 @@ THREAD_TEST(a_signal_that_is_on_its_way_when_it_is_cancelled_is_the_next_ones, 2
 		CHECK_EQ(next(&f), 2);
 		CHECK_EQ(b, SIGUSR1);
 	}
-	CHECK_EQ(weft_off_signal(SIGUSR2), 0);
+	rc = weft_off_signal(SIGUSR2);
+	CHECK(rc == 0 || rc == -EINPROGRESS); /* its last call may not have returned yet */
 	fn_end(&f);
 	return 0;
 }
