@@ -1,4 +1,4 @@
-/* server.c - accepts connections on all workers, and ends in good order. */
+/* server.c - accepts connections, in a color that any worker may take, and ends in good order. */
 #include "server.h"
 
 #include <errno.h>
