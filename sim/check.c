@@ -237,12 +237,17 @@ void sim_check_pinned(struct sim *sim, struct sim_color *k, int worker)
 /* S3: when all cores sleep, all is done and nothing is left over. */
 void sim_check_idle(struct sim *sim)
 {
-	size_t known = sim_colors_known(sim);
+	size_t known = sim_colors_known(sim), dozing = 0;
 
 	if (sim->unfinished > 0)
 		sim_breach(sim, "S3: all cores sleep, but %" PRIu64 " events did not run",
 			   sim->unfinished);
-	if (known > sim->pins)
+	for (int i = 0; i < sim->opt.workers; i++)
+		if (sim->cores[i].brought != NULL)
+			sim_breach(sim, "S6: worker %d sleeps, and was brought something", i);
+	for (int i = 0; i < sim->opt.workers; i++)
+		dozing += WF_LOAD(&sim->cores[i].w->dozing) != NULL;
+	if (known > sim->pins + dozing)
 		sim_breach(sim, "%zu colors are kept that have nothing queued", known);
 	for (int i = 0; i < sim->opt.workers; i++) {
 		const struct wf_runq *q = &sim->cores[i].w->queue;

@@ -42,8 +42,9 @@ struct sim_core {
 	unsigned ranks;          /* of the locks it holds */
 	struct sim_core *next;   /* that waits for the same lock */
 	struct sim_event *event; /* that it runs */
-	bool stole;              /* the color whose turn it is */
-	uint64_t turn;           /* moment at which the turn began */
+	struct sim_event *brought, *brought_last;
+	bool stole;    /* the color whose turn it is */
+	uint64_t turn; /* moment at which the turn began */
 	weft_color row_color;
 	unsigned row; /* events of it in a row, while others waited */
 	uint64_t ran;
@@ -173,6 +174,6 @@ void sim_check_idle(struct sim *sim);
 /* sim.c */
 struct sim_event *sim_event_new(struct sim *sim, const struct sim_job *job);
 void sim_event_free(struct sim *sim, struct sim_event *e);
-int sim_event_post(struct sim *sim, struct wf_worker *self, struct sim_event *e);
+int sim_event_post(struct sim *sim, struct wf_worker *self, struct sim_event *e, bool brought);
 
 #endif

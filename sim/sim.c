@@ -148,17 +148,26 @@ void sim_event_free(struct sim *sim, struct sim_event *e)
 	sim->free_last = e;
 }
 
-int sim_event_post(struct sim *sim, struct wf_worker *self, struct sim_event *e)
+/* What the kernel brought is never refused. */
+static int post(struct sim *sim, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
+		bool brought)
 {
-	bool io = self == NULL || e->job.deliver;
-	struct wf_worker *at = io ? sim->cores[e->job.worker].w : self;
+	if (!brought)
+		return wf_sched_post(&sim->sched, self, at, ev,
+				     self == NULL ? WF_FROM_IO : WF_FROM_CPU, NULL, false);
+	wf_sched_post_io(&sim->sched, self, at, &ev, 1);
+	return 0;
+}
+
+int sim_event_post(struct sim *sim, struct wf_worker *self, struct sim_event *e, bool brought)
+{
+	struct wf_worker *at = self == NULL || brought ? sim->cores[e->job.worker].w : self;
 	int rc;
 
 	e->from = self != NULL ? self->id : -1;
 	sim_check_post(sim, e);
 	sim_spend(sim, COST_POST);
-	rc = wf_sched_post(&sim->sched, self, at, &e->ev, io ? WF_FROM_IO : WF_FROM_CPU, NULL,
-			   false);
+	rc = post(sim, self, at, &e->ev, brought);
 	sim_check_posted(sim, e, rc);
 	return rc;
 }
@@ -177,6 +186,13 @@ static void expect(struct sim *sim, struct sim_event *e)
 		sim_core_ready(sim, outside, sim->now);
 }
 
+static int post_now(struct sim *sim, struct sim_event *e)
+{
+	struct wf_worker *self = sim->current != NULL ? sim->current->w : NULL;
+
+	return sim_event_post(sim, self, e, self != NULL && e->job.deliver);
+}
+
 struct sim_event *sim_post_with(struct sim *sim, const struct sim_job *job)
 {
 	struct sim_event *e = NULL;
@@ -186,7 +202,7 @@ struct sim_event *sim_post_with(struct sim *sim, const struct sim_job *job)
 		if (sim->current == NULL && job->at > sim->now) {
 			expect(sim, e);
 			e = NULL;
-		} else if (sim_event_post(sim, sim->current ? sim->current->w : NULL, e) < 0) {
+		} else if (post_now(sim, e) < 0) {
 			e = NULL;
 		}
 	}

@@ -58,6 +58,7 @@ struct sim_job {
 	bool shared;
 	int worker;
 	bool deliver; /* from a handler: to `worker`, as an I/O event */
+	bool brought; /* from outside, if not now: `worker` itself finds it, between two turns */
 	uint64_t at;  /* from outside: when; past: now */
 };
 

@@ -1,5 +1,6 @@
 /* worker.c - what a virtual core does all day. The same steps in the same order as
- * src/scheduler/worker.c, without the kernel: a turn for a color, a theft, sleep.
+ * src/scheduler/worker.c, with little of the kernel: a turn for a color, a look at what was
+ * brought, a theft, sleep.
  */
 #include "scheduler/worker.h"
 
@@ -134,7 +135,8 @@ static void park(struct sim *sim, struct sim_core *core)
 	WF_STORE(&w->parked, WF_PARKED);
 	stop_searching(w);
 	sim_spend(sim, 0);
-	if (WF_LOAD(&w->queue.colors) == 0 && !loot_in_sight(w) && !sim->stopping) {
+	if (!wf_worker_has_work(w) && core->brought == NULL && !loot_in_sight(w) &&
+	    !sim->stopping) {
 		sim_spend(sim, COST_PARK);
 		/* As with the kernel's: a wake that came before is not lost. */
 		if (WF_LOAD(&w->parked) != WF_AWAKE) {
@@ -143,6 +145,26 @@ static void park(struct sim *sim, struct sim_core *core)
 		}
 	}
 	rouse(w);
+}
+
+static void bring(struct sim *sim, struct sim_event *e)
+{
+	struct sim_core *core = &sim->cores[e->job.worker];
+
+	e->next = NULL;
+	*(core->brought != NULL ? &core->brought_last->next : &core->brought) = e;
+	core->brought_last = e;
+	wf_worker_wake(core->w);
+}
+
+static void look(struct sim *sim, struct sim_core *core)
+{
+	while (core->brought != NULL) {
+		struct sim_event *e = core->brought;
+
+		core->brought = e->next;
+		(void)sim_event_post(sim, core->w, e, true);
+	}
 }
 
 static bool steal(struct sim *sim, struct sim_core *core)
@@ -170,6 +192,7 @@ void sim_worker_main(struct sim *sim, struct sim_core *core)
 
 	while (!sim->stopping) {
 		core->stole = false;
+		look(sim, core);
 		if (wf_sched_next(w)) {
 			core->turn = ++sim->moment;
 			stop_searching(w);
@@ -196,7 +219,10 @@ void sim_outside_main(struct sim *sim, struct sim_core *core)
 			sim_spend(sim, e->job.at - core->now);
 		} else {
 			sim->coming = e->next;
-			sim_event_post(sim, NULL, e);
+			if (e->job.brought)
+				bring(sim, e);
+			else
+				sim_event_post(sim, NULL, e, false);
 		}
 	}
 }

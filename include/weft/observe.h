@@ -30,7 +30,7 @@ typedef struct weft_worker_stats {
 	uint64_t busy_ns; /* time in handlers, sampled */
 	uint32_t colors;  /* colors queued now */
 	uint32_t timers;  /* timers started now */
-	int cpu;          /* where it was when it last woke */
+	int cpu;          /* where it was when it woke, up to a millisecond before it last did */
 	bool parked;
 	bool stuck;
 	bool spare; /* stands in for a stuck one */

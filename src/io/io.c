@@ -259,11 +259,7 @@ static void close_poller(struct wf_worker *w)
 
 static int poll_kernel(struct wf_worker *w, uint64_t until)
 {
-	int n = wf_io->poll(wf_worker_poller(w), until);
-
-	if (n > 0)
-		wf_count_io(w, (unsigned)n);
-	return n;
+	return wf_io->poll(wf_worker_poller(w), until);
 }
 
 static void wake(struct wf_worker *w)
@@ -273,11 +269,7 @@ static void wake(struct wf_worker *w)
 
 static int serve(struct wf_worker *self, struct wf_worker *stuck)
 {
-	int n = wf_io->serve(wf_worker_poller(self), wf_worker_poller(stuck));
-
-	if (n > 0)
-		wf_count_io(self, (unsigned)n);
-	return n;
+	return wf_io->serve(wf_worker_poller(self), wf_worker_poller(stuck));
 }
 
 const struct wf_poller_table wf_pollers = {

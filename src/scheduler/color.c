@@ -238,6 +238,28 @@ static void forget_if_idle(struct wf_sched *s, struct wf_worker *self, struct wf
 		wf_table_remove(&s->table, shard, c, self != NULL ? &self->free_colors : NULL);
 }
 
+/* Takes it from the worker it dozes with; false if it does not, or no longer. */
+static bool wake_dozing(struct wf_color *c)
+{
+	struct wf_worker *w = WF_LOAD(&c->dozes_with);
+	struct wf_color *dozing = c;
+
+	if (WF_LIKELY(w == NULL) || !atomic_compare_exchange_strong(&w->dozing, &dozing, NULL))
+		return false;
+	WF_STORE(&c->dozes_with, NULL);
+	return true;
+}
+
+/* Takes back what dozes with w, if anything. */
+static struct wf_color *take_dozing(struct wf_worker *w)
+{
+	struct wf_color *c = atomic_exchange(&w->dozing, NULL);
+
+	if (c != NULL)
+		WF_STORE(&c->dozes_with, NULL);
+	return c;
+}
+
 /* Posts those of one color that the caller does not own; what was queued already stays in
  * `evs`, the others become NULL. Returns how many were posted, or -ENOMEM. */
 static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
@@ -261,7 +283,9 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 		wf_lock_give(&shard->lock);
 		return -ENOMEM;
 	}
-	activate = !c->active;
+	activate = !c->active || wake_dozing(c);
+	if (activate)
+		c->found = from == WF_FROM_IO && self == at;
 	for (int i = 0; i < n; i++) {
 		weft_event *ev = evs[i];
 
@@ -282,12 +306,14 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 		evs[i] = NULL;
 		posted++;
 	}
-	if (WF_UNLIKELY(posted == 0))
+	if (WF_UNLIKELY(posted == 0)) {
+		c->active &= !activate;
 		forget_if_idle(s, self, shard, c);
-	else if (activate)
+	} else if (activate) {
 		c->active = true;
-	else
+	} else {
 		requeue_better(s, c, level);
+	}
 	wf_lock_give(&shard->lock);
 	if (WF_UNLIKELY(posted == 0))
 		return 0;
@@ -315,6 +341,16 @@ static inline struct wf_color *owned(const struct wf_worker *self, weft_color id
 	return c != NULL && c->id == id ? c : NULL;
 }
 
+/* Between two turns: the color, if it is in self's hand or dozes there, and no other is queued. */
+static inline struct wf_color *dozes_here(struct wf_worker *self, weft_color id)
+{
+	if (self->current != NULL || self->dozing_id != id || WF_LOAD(&self->queue.colors) != 0)
+		return NULL;
+	if (self->ready == NULL && WF_LOAD(&self->dozing) != NULL)
+		self->ready = take_dozing(self);
+	return self->ready;
+}
+
 int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
 		  enum wf_source from, const char *where, bool must)
 {
@@ -332,7 +368,9 @@ void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_work
 {
 	struct wf_color *c = owned(self, evs[0]->color);
 
-	if (WF_LIKELY(c == NULL)) {
+	if (c == NULL && at == self)
+		c = dozes_here(self, evs[0]->color);
+	if (c == NULL) {
 		(void)post_other(s, self, at, evs, n, WF_FROM_IO, NULL, true);
 		return;
 	}
@@ -357,8 +395,73 @@ static bool own(struct wf_worker *w, struct wf_color *c)
 	return true;
 }
 
+/* A limit of colors is for those that have work; a pinned one stays anyway. */
+static inline bool may_doze(const struct wf_worker *w, const struct wf_color *c)
+{
+	return c->found && WF_LOAD(&w->queue.colors) == 0 && WF_LOAD(&c->place.pin) < 0 &&
+	       w->sched->table.colors.limit == 0;
+}
+
+/* Under the shard's lock: who posts next finds it there. */
+static void doze(struct wf_worker *w, struct wf_color *c)
+{
+	w->dozing_id = c->id;
+	WF_STORE(&c->dozes_with, w);
+	WF_STORE(&w->dozing, c);
+}
+
+/* Gives up a color that w owns: into the queue if it has work, else it dozes, or becomes
+ * inactive, which only the shard's lock can decide. */
+static WF_INLINE void give_up(struct wf_worker *w, struct wf_color *c, bool dozes)
+{
+	struct wf_sched *s = w->sched;
+
+	if (c->local.head == NULL) {
+		struct wf_shard *shard = wf_table_shard(&s->table, c->id);
+
+		wf_lock_take(&shard->lock);
+		refill_locked(c);
+		if (c->local.head == NULL) {
+			if (dozes && may_doze(w, c)) {
+				doze(w, c);
+			} else {
+				c->active = false;
+				forget_if_idle(s, w, shard, c);
+			}
+			wf_lock_give(&shard->lock);
+			return;
+		}
+		wf_lock_give(&shard->lock);
+	}
+	/* It had its turn: behind the kernel's events of its priority, not ahead of
+	 * them, or a color that posts to itself would starve them (S3). */
+	enqueue(s, w, w, c, event_level(c->local.head) & ~1u);
+	share_surplus(s, w, w->shared);
+}
+
+static void release(struct wf_worker *w, struct wf_color *c)
+{
+	give_up(w, c, false);
+}
+
+/* The one in w's hand, unless it has to stand in line with others, or elsewhere. Nothing is in it
+ * if what the kernel had for it was posted by hand. */
+static bool own_ready(struct wf_worker *w)
+{
+	struct wf_color *c = w->ready;
+
+	w->ready = NULL;
+	if (WF_LIKELY(c->local.head != NULL && WF_LOAD(&w->queue.colors) == 0 &&
+		      WF_LOAD(&c->place.pin) < 0))
+		return own(w, c);
+	release(w, c);
+	return false;
+}
+
 bool wf_sched_next(struct wf_worker *w)
 {
+	if (w->ready != NULL && own_ready(w))
+		return true;
 	while (WF_LOAD(&w->queue.colors) != 0) {
 		struct wf_place *place;
 
@@ -505,31 +608,6 @@ bool wf_sched_steal(struct wf_worker *w)
 	return false;
 }
 
-/* Gives up a color that w owns: into the queue if it has work, else it becomes
- * inactive, which only the shard's lock can decide. */
-static void release(struct wf_worker *w, struct wf_color *c)
-{
-	struct wf_sched *s = w->sched;
-
-	if (c->local.head == NULL) {
-		struct wf_shard *shard = wf_table_shard(&s->table, c->id);
-
-		wf_lock_take(&shard->lock);
-		refill_locked(c);
-		if (c->local.head == NULL) {
-			c->active = false;
-			forget_if_idle(s, w, shard, c);
-			wf_lock_give(&shard->lock);
-			return;
-		}
-		wf_lock_give(&shard->lock);
-	}
-	/* It had its turn: behind the kernel's events of its priority, not ahead of
-	 * them, or a color that posts to itself would starve them (S3). */
-	enqueue(s, w, w, c, event_level(c->local.head) & ~1u);
-	share_surplus(s, w, w->shared);
-}
-
 static weft_event *pop(struct wf_color *c)
 {
 	weft_event *ev = c->local.head;
@@ -647,13 +725,23 @@ void wf_sched_ran(struct wf_worker *w)
 		reader_ran(w);
 }
 
+static WF_NOINLINE void let_dozing_go(struct wf_worker *w)
+{
+	struct wf_color *c = take_dozing(w);
+
+	if (c != NULL)
+		release(w, c);
+}
+
 void wf_sched_turn_end(struct wf_worker *w)
 {
 	struct wf_color *c = w->current;
 
 	w->current = NULL;
+	if (WF_LOAD(&w->dozing) != NULL)
+		let_dozing_go(w);
 	if (c != NULL)
-		release(w, c);
+		give_up(w, c, true);
 }
 
 int wf_sched_cancel(struct wf_worker *w, weft_event *ev)

@@ -2,17 +2,22 @@
  * which one worker at a time may run them.
  *
  * Terms. A color is active while it stands in a worker's queue, is owned by a
- * worker that runs it, or waits for its readers. An active color is owned by at
+ * worker that runs it, dozes, or waits for its readers. An active color is owned by at
  * most one worker (S1). The owner takes events from `local`; everybody else
  * appends to `inbox` under the lock of the color's shard. Only the event that
- * makes a color active goes straight to `local`: it has no owner yet.
+ * makes a color active, or ends its doze, goes straight to `local`: it has no owner yet.
  *
  * Order (S2). `local` is always older than `inbox`. The owner may append to
  * `local` itself, without a lock, but only when it has seen the inbox empty:
  * else an event that somebody posted before could be overtaken.
  *
  * Life. A color's record is made by the first post and removed when its owner
- * finds both lists empty, under the shard's lock. Pinned colors stay.
+ * finds both lists empty, under the shard's lock. Pinned colors stay, and those that doze.
+ *
+ * Dozing. A color that has run out of events, and whose worker has no other, stays active and
+ * in that worker's hand, if the kernel's events for it are found there: the next is often the next
+ * of all, and then it needs neither the table nor the queue. Whoever else posts to it takes it away
+ * from there, as if it were inactive; and at the end of its next turn the worker lets it go.
  *
  * Readers. To run a shared event the owner counts itself into `readers` and
  * gives the color up before it runs, so that others can take the next shared
@@ -59,8 +64,13 @@ struct WF_ALIGNED wf_color {
 	_Atomic uint32_t local_count;
 	uint32_t overtaken; /* since when others go ahead of the first (turn.h); 0: not */
 	_Atomic uint16_t readers;
-	bool active; /* guarded by the shard's lock */
+	/* Guarded by the shard's lock. */
+	bool active;
+	bool found; /* what made it active was found by the worker that runs it, in the kernel */
+	struct wf_worker *_Atomic dozes_with; /* or NULL; what counts is the worker's `dozing` */
 };
+
+_Static_assert(sizeof(struct wf_color) == 128, "two cache lines");
 
 /* Flags in weft_event.flags_. */
 enum {
@@ -108,7 +118,7 @@ int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *
 void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
 		      weft_event **evs, int n);
 
-/* Takes the next color from w's queue and makes w its owner. */
+/* Takes the next color, from w's hand or its queue, and makes w its owner. */
 bool wf_sched_next(struct wf_worker *w);
 
 /* Takes a color from another worker's queue and makes w its owner. */

@@ -63,9 +63,10 @@ struct wf_flow_table {
 	void (*close)(struct wf_worker *w);
 	/* In a forked child, on the thread that forked. */
 	void (*forked)(void);
-	/* The worker has nothing to do, and would sleep: looks for a short while for what
-	 * the kernel does not tell of. True: something came. Else, and by `look` now
-	 * and then while there is work, it sees to it that the kernel will tell. */
+	/* While there is something that the kernel does not tell of (wf_watched). The worker has
+	 * nothing to do, and would sleep: looks for that for a short while. True: something came.
+	 * Else, and by `look` now and then while there is work, it sees to it that the kernel
+	 * will tell. */
 	bool (*look_out)(struct wf_worker *w);
 	void (*look)(void);
 	/* Starts the flow of the user's first function, in WEFT_MAIN. */
@@ -83,5 +84,8 @@ struct wf_flow_table {
 };
 
 extern const struct wf_flow_table wf_flows;
+
+/* How many things there are that flows wait for, and that the kernel does not tell of. */
+extern _Atomic unsigned wf_watched;
 
 #endif

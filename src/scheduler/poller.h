@@ -29,7 +29,7 @@ struct wf_poller_table {
 	/* Hands to the kernel what was started here, and delivers what is finished.
 	 * Waits for the first completion or a wake: not at all (0), at most until then
 	 * (as wf_now), or without limit (UINT64_MAX); now and then less. Returns how many
-	 * events it delivered. */
+	 * events it delivered of those that the kernel had. */
 	int (*poll)(struct wf_worker *w, uint64_t until);
 	/* Makes a poll that waits (now or next) return. Any thread. */
 	void (*wake)(struct wf_worker *w);

@@ -4,15 +4,15 @@
  * before it looks whether a runtime is there; the end of a run shuts the gate
  * and waits until everybody is out before it frees anything.
  *
- * The end. A run is over when all workers sleep, their queues are empty and
- * nothing is live. Workers count live things each for itself; only the sum
- * means something, and it is steady only while all sleep. So the last one to
- * fall asleep adds up, then looks once more that all still sleep and that nobody
- * was up meanwhile: a worker stops being asleep, and is counted as roused, before
- * it touches a queue or a count. Foreign threads
- * could post meanwhile, and what was accepted must run (S3): so the gate is one
- * word that holds how many are inside and how many ever entered, and the end is
- * a compare-and-swap that fails if anybody came.
+ * The end. A run is over when all workers sleep, which one with a color in its
+ * hand never does, their queues are empty and nothing is live. Workers count live
+ * things each for itself; only the sum means something, and it is steady only
+ * while all sleep. So the last one to fall asleep adds up, then looks once more
+ * that all still sleep and that nobody was up meanwhile: a worker stops being
+ * asleep, and is counted as roused, before it touches a queue or a count. Foreign
+ * threads could post meanwhile, and what was accepted must run (S3): so the gate
+ * is one word that holds how many are inside and how many ever entered, and the
+ * end is a compare-and-swap that fails if anybody came.
  */
 #include <errno.h>
 #include <sched.h>

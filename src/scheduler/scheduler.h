@@ -94,7 +94,4 @@ void wf_live_add(int n);
 /* The same for operations, which weft_stats tells apart. */
 void wf_live_op_add(int n);
 
-/* Counts for weft_stats; on a worker only. */
-void wf_count_io(struct wf_worker *w, unsigned events);
-
 #endif

@@ -10,7 +10,7 @@
 #include "scheduler/color.h"
 
 /* Room for a record for every event that memory can hold: a color in use has an
- * event queued or running, except for the few pinned ones, so wf_pool_get with
+ * event queued or running, except for the few that are pinned or doze, so wf_pool_get with
  * `must` does not come to the end of it. */
 static size_t color_room(void)
 {

@@ -33,6 +33,9 @@
 #define PATIENCE 8u
 #define COVER_EVERY_NS ((uint64_t)1000000)
 
+/* A worker that was asleep looks on which CPU it is, once in so many times POLL_EVERY_NS at most. */
+#define NOTE_CPU_EVERY 20
+
 /* So many batches in a row are not timed, after some that took less than this part of the
  * time between two looks. */
 enum { UNTIMED = 3, SHORT_PART = 16 };
@@ -120,11 +123,6 @@ void *wf_worker_poller(const struct wf_worker *w)
 void wf_worker_set_poller(struct wf_worker *w, void *poller)
 {
 	w->poller = poller;
-}
-
-void wf_count_io(struct wf_worker *w, unsigned events)
-{
-	WF_ADD_OWN(&w->counters.io_events, events);
 }
 
 /* Counts up or down on the caller's own share, so that no line is contended;
@@ -296,7 +294,7 @@ static void serve_stuck(struct wf_worker *w)
 	/* The stuck one may be a stand-in, and leave another uncovered. */
 	for (int i = 0; i < w->sched->limit && WF_LOAD(&stuck->stuck); i++) {
 		WF_ADD_OWN(&w->counters.timers_fired, wf_timers_run(stuck, w, wf_now()));
-		wf_pollers.serve(w, stuck);
+		WF_ADD_OWN(&w->counters.io_events, (unsigned)wf_pollers.serve(w, stuck));
 		wf_sched_rescue(w, stuck);
 		id = WF_LOAD(&stuck->covers);
 		if (id < 0)
@@ -335,10 +333,11 @@ static int poll_kernel(struct wf_worker *w, uint64_t until)
 	if (until != 0)
 		WF_STORE(&w->asleep, true);
 	n = wf_pollers.poll(w, until);
+	WF_ADD_OWN(&w->counters.io_events, (unsigned)n);
 	if (until != 0)
 		WF_STORE(&w->asleep, false);
 	w->last_poll = wf_ticks();
-	if (until != 0 || (n == 0 && WF_LOAD(&w->queue.colors) == 0))
+	if (until != 0 || (n == 0 && !wf_worker_has_work(w)))
 		wf_worker_idle(w, w->last_poll);
 	return n;
 }
@@ -372,8 +371,14 @@ static void poll_if_due(struct wf_worker *w)
 	wf_sched_busy(w, now);
 	run_timers(w);
 	serve_stuck(w);
-	wf_flows.look();
+	if (WF_UNLIKELY(WF_LOAD(&wf_watched) != 0))
+		wf_flows.look();
 	(void)poll_kernel(w, 0);
+}
+
+static inline bool look_out(struct wf_worker *w)
+{
+	return WF_UNLIKELY(WF_LOAD(&wf_watched) != 0) && wf_flows.look_out(w);
 }
 
 static bool worth_a_try(struct wf_habit *h)
@@ -430,7 +435,7 @@ static bool rouse(struct wf_worker *w)
 		return false;
 	atomic_fetch_add(&runtime(w)->roused, 1);
 	atomic_fetch_sub(was == WF_PARKED ? &w->sched->idle : &runtime(w)->resting, 1);
-	atomic_store(&w->parked, WF_AWAKE);
+	atomic_store_explicit(&w->parked, WF_AWAKE, memory_order_release);
 	return true;
 }
 
@@ -535,7 +540,7 @@ static bool loot_in_sight(struct wf_worker *w)
 
 bool wf_worker_wanted(const struct wf_worker *w)
 {
-	return WF_LOAD(&w->queue.colors) != 0 ||
+	return wf_worker_has_work(w) ||
 	       WF_LOAD(&WF_CONTAINER(w->sched, struct wf_runtime, sched)->stopping);
 }
 
@@ -576,8 +581,12 @@ void wf_worker_sort_victims(struct wf_worker *w)
  * machine with near and far CPUs sorts its victims anew when it was moved. */
 static void note_cpu(struct wf_worker *w)
 {
-	int cpu = sched_getcpu();
+	int cpu;
 
+	if (w->last_poll - w->cpu_noted < NOTE_CPU_EVERY * w->poll_ticks)
+		return;
+	w->cpu_noted = w->last_poll;
+	cpu = sched_getcpu();
 	if (cpu < 0 || cpu == WF_LOAD(&w->cpu))
 		return;
 	WF_STORE(&w->cpu, cpu);
@@ -598,8 +607,11 @@ static void park(struct wf_worker *w)
 	bool resting = WF_LOAD(&w->resting);
 	uint64_t fell;
 
+	/* Others do not see it: to them all would be done. A poll may deliver and return 0. */
+	if (WF_UNLIKELY(w->ready != NULL))
+		return;
 	atomic_fetch_add(resting ? &runtime(w)->resting : &w->sched->idle, 1);
-	atomic_store(&w->parked, resting ? WF_RESTING : WF_PARKED);
+	atomic_store_explicit(&w->parked, resting ? WF_RESTING : WF_PARKED, memory_order_release);
 	atomic_thread_fence(memory_order_seq_cst); /* the loads below are relaxed */
 	stop_searching(w);
 	if (WF_UNLIKELY(WF_LOAD(&w->stuck)))
@@ -625,7 +637,7 @@ static void pass_on_search(struct wf_worker *w)
 
 static inline bool next(struct wf_worker *w)
 {
-	return WF_LOAD(&w->queue.colors) != 0 && wf_sched_next(w);
+	return wf_worker_has_work(w) && wf_sched_next(w);
 }
 
 /* A look at the kernel also goes before a theft, or one that lives by theft would
@@ -651,7 +663,7 @@ static void loop(struct wf_worker *w)
 	w->last_poll = w->idle_at = w->clock_ticks;
 	while (!stopping(w)) {
 		if (!find_work(w)) {
-			if (!wf_flows.look_out(w) && !linger(w) && !look_first(w))
+			if (!look_out(w) && !linger(w) && !look_first(w))
 				park(w);
 			continue;
 		}

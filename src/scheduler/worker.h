@@ -42,6 +42,12 @@ struct WF_ALIGNED wf_worker {
 	uint64_t turn_end;        /* the beat that is the last of this turn */
 	uint64_t poll_ticks;      /* time between two looks at the kernel */
 	struct wf_flow flow;
+	/* One that dozed, and is owned again: it has events, and is in no queue. Only between turns,
+	 * and never while the worker counts as asleep. */
+	struct wf_color *ready;
+	/* That of `ready`, or of `dozing`, which others may have taken and freed: until it is
+	 * exchanged its record is not to be looked at. */
+	weft_color dozing_id;
 	struct wf_sampler sampler;
 	struct wf_pool_cache free_colors, free_events;
 	/* Ids of the other regular workers, nearest first. Written by the worker,
@@ -51,6 +57,7 @@ struct WF_ALIGNED wf_worker {
 	int open_rc;
 	bool opened, go;
 	uint64_t last_poll;             /* ticks */
+	uint64_t cpu_noted;             /* when it last looked on which CPU it is, ticks */
 	uint64_t idle_at;               /* when it last had nothing to do, ticks */
 	uint64_t last_timed;            /* when it last looked whether a turn may go on */
 	uint8_t untimed;                /* batches of it that may go on without a look */
@@ -70,15 +77,16 @@ struct WF_ALIGNED wf_worker {
 	weft_fn *_Atomic running;          /* the handler that runs, or NULL */
 	const char *_Atomic running_where; /* where its event was posted */
 	_Atomic int tid;
-	_Atomic int cpu;                    /* where it was when it last woke */
+	_Atomic int cpu;                    /* where it was when it last looked */
 	_Atomic bool swamped;               /* it does not cope: thieves may take what it keeps */
 	_Atomic bool asleep;                /* in the kernel; also while it is being woken */
 	struct wf_context *_Atomic context; /* the flow that its thread is in */
 
 	/* Written by others too. */
 	struct wf_runq queue WF_ALIGNED;
-	_Atomic unsigned parked; /* enum wf_parked */
-	_Atomic bool searching;  /* woken to look for work; counted in sched->searching */
+	_Atomic unsigned parked;         /* enum wf_parked */
+	struct wf_color *_Atomic dozing; /* or NULL; whoever exchanges it owns it */
+	_Atomic bool searching;          /* woken to look for work; counted in sched->searching */
 	_Atomic bool stuck;
 	_Atomic bool resting; /* a stand-in that nobody needs now; its own to write */
 	_Atomic int covers;   /* a stand-in: the stuck worker that it serves, or -1 */
@@ -128,6 +136,12 @@ static inline void wf_worker_idle(struct wf_worker *w, uint64_t now)
 	w->idle_at = now;
 	if (WF_LOAD(&w->swamped))
 		WF_STORE(&w->swamped, false);
+}
+
+/* Whether it has colors to run; on its own thread, between turns. */
+static inline bool wf_worker_has_work(const struct wf_worker *w)
+{
+	return w->ready != NULL || WF_LOAD(&w->queue.colors) != 0;
 }
 
 /* The least worth of what a thief may take from v. Where v sleeps, others have brought it what

@@ -28,7 +28,6 @@ enum { GLANCE_NS = 1500 };
 static struct {
 	struct wf_lock lock;
 	struct wf_shm *first, *last;
-	_Atomic unsigned count;
 	_Atomic bool looking; /* one worker at a time */
 	_Atomic uint32_t look_ns;
 	unsigned looks; /* of the one who looks */
@@ -40,6 +39,8 @@ static struct {
 #endif
 	.look_ns = LOOK_NS,
 };
+
+_Atomic unsigned wf_watched;
 
 /* The list of those watched */
 
@@ -56,7 +57,7 @@ static void unlink_it(struct wf_shm *shm)
 	else
 		watch.last = shm->prev;
 	shm->watched = false;
-	WF_ADD_OWN(&watch.count, -1u);
+	WF_ADD_OWN(&wf_watched, -1u);
 }
 
 static void pin(struct wf_shm *shm)
@@ -83,7 +84,7 @@ void wf_shm_watch(struct wf_shm *shm)
 		watch.last = shm;
 		shm->watched = true;
 		shm->passed_over = false;
-		WF_ADD_OWN(&watch.count, 1u);
+		WF_ADD_OWN(&wf_watched, 1u);
 	}
 	wf_lock_give(&watch.lock);
 }
@@ -319,7 +320,7 @@ static void arm_those(bool (*such)(const struct wf_shm *shm))
 {
 	weft_channel *ch;
 
-	for (unsigned n = WF_LOAD(&watch.count); n > 0; n--) {
+	for (unsigned n = WF_LOAD(&wf_watched); n > 0; n--) {
 		ch = next_watched(such);
 		if (ch == NULL)
 			break;
@@ -331,9 +332,7 @@ static void arm_those(bool (*such)(const struct wf_shm *shm))
  * so are armed: what is answered sooner is so without a system call. */
 void wf_shm_look(void)
 {
-	if (WF_LIKELY(WF_LOAD(&watch.count) == 0))
-		return;
-	for (unsigned n = WF_LOAD(&watch.count); n > 0 && look(); n--)
+	for (unsigned n = WF_LOAD(&wf_watched); n > 0 && look(); n--)
 		;
 	arm_those(was_passed_over);
 	wf_lock_take(&watch.lock);
@@ -395,8 +394,6 @@ bool wf_shm_look_out(struct wf_worker *w)
 {
 	bool came;
 
-	if (WF_LIKELY(WF_LOAD(&watch.count) == 0))
-		return false;
 	if (atomic_exchange(&watch.looking, true))
 		return false;
 	came = watch.alone ? look() : look_for_a_while(w);

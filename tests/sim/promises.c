@@ -278,6 +278,8 @@ TEST(S3_an_event_that_is_refused_does_not_run_and_others_do)
 	CHECK(sim_post(sim, .color = 1) != NULL);
 	sim_run_until_idle(sim);
 	CHECK_EQ(sim_events_run(sim), 2);
+	CHECK(sim_post(sim, .color = 2) != NULL);
+	sim_run_until_idle(sim);
 	sim_stop(sim);
 }
 

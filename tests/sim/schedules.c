@@ -57,6 +57,7 @@ static void post_one(uint64_t at)
 	job.shared = program.shares && chance(50);
 	job.worker = (int)draw((uint64_t)program.workers);
 	job.deliver = chance(10);
+	job.brought = chance(50);
 	job.arg = (void *)(uintptr_t)job.color;
 	program.posted[slot] = sim_post_with(program.sim, &job);
 	program.posted_color[slot] = job.color;
