@@ -18,7 +18,7 @@ struct bench_options bench_options;
 /* What a child sends to its parent. */
 struct message {
 	int result;
-	char why[160];
+	char why[BENCH_WHY];
 	double values[BENCH_METRICS];
 };
 
@@ -31,7 +31,7 @@ static struct {
 } now;
 
 /* The reason that a measurement gave, in the child. */
-static char failure[160];
+static char failure[BENCH_WHY];
 
 static void *zalloc(size_t size)
 {
@@ -62,6 +62,11 @@ int bench_fail(const char *format, ...)
 	vsnprintf(failure, sizeof failure, format, args);
 	va_end(args);
 	return -EIO;
+}
+
+const char *bench_why(void)
+{
+	return failure;
 }
 
 void bench_begin(const struct bench_plan *plan)

@@ -19,6 +19,7 @@
 
 #define BENCH_METRICS 6
 #define BENCH_REPEATS_MAX 100
+#define BENCH_WHY 160 /* characters of a reason */
 
 #define BENCH_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -93,6 +94,8 @@ int bench_end(void);
 
 /* In a measurement: notes why it failed, and returns -EIO for the caller. */
 int bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What was noted; "" if nothing was. */
+const char *bench_why(void);
 
 /* How long a measurement should run: the user's choice or `usual`. */
 double bench_seconds(double usual);
@@ -172,7 +175,7 @@ int bench_cpus(void);
 /* Raises the soft limit of descriptors to the hard one and returns it. */
 long bench_raise_files(void);
 
-/* A small generator of random numbers, the same in every run. */
+/* A small generator of random numbers, the same for the same state. */
 static inline uint32_t bench_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -187,7 +190,7 @@ struct bench_row {
 	char who[48];
 	bench_measure *fn;
 	const void *arg;
-	char why[160]; /* if it failed or is missing */
+	char why[BENCH_WHY]; /* if it failed or is missing */
 	bool missing, paper;
 	int runs;
 	double values[BENCH_METRICS][BENCH_REPEATS_MAX];

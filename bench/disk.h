@@ -2,6 +2,8 @@
 #ifndef BENCH_DISK_H
 #define BENCH_DISK_H
 
+#include <unistd.h>
+
 #include "bench.h"
 
 #define DISK_BLOCK 4096
@@ -45,6 +47,12 @@ static inline int64_t disk_random(const struct disk_work *work, uint64_t *seed)
 	size_t bytes = (size_t)(work->cached ? DISK_BLOCKS_CACHED : DISK_BLOCKS) * DISK_BLOCK;
 
 	return (int64_t)(bench_random(seed) % (bytes / disk_size(work)) * disk_size(work));
+}
+
+/* For bench_random: of two processes that read by turns neither reads what the other just has. */
+static inline uint64_t disk_seed(void)
+{
+	return (uint64_t)getpid();
 }
 
 /* Reading from the disk is measured once all reads are under way, and stacks are there. */

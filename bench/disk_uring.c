@@ -73,7 +73,7 @@ int disk_uring(const void *arg, double *values)
 	char *bufs = aligned_alloc(DISK_BLOCK, size);
 	double cpu;
 	struct io_uring ring;
-	uint64_t seed = 1, start;
+	uint64_t seed = disk_seed(), start;
 	long reads;
 	int err = ring_init(&ring, (unsigned)work->threads);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <weft/scope.h>
@@ -166,7 +167,7 @@ static int measure(const void *arg, double *values)
 	disk_begin(work);
 	t.job = arg;
 	t.values = values;
-	t.seed = 1;
+	t.seed = disk_seed();
 	t.fd = work->cached ? disk_file.cached : disk_file.direct;
 	t.bufs = aligned_alloc(DISK_BLOCK, depth * size);
 	t.free = calloc(depth, sizeof(char *));
@@ -181,44 +182,68 @@ static int measure(const void *arg, double *values)
 	return weft_run(app, NULL, &opt);
 }
 
-/* By hand, in a process of its own. */
-struct by_hand {
-	const struct disk_work *work;
+/* One of two that run in turns, in a process of its own, and what that tells. */
+struct side {
+	const struct job *job;
+	bool by_hand;
 	int told;
 };
 
-static void read_by_hand(const void *arg)
-{
-	const struct by_hand *p = arg;
-	double values[BENCH_METRICS] = { 0 };
-
-	if (disk_uring(p->work, values) == 0)
-		(void)!write(p->told, values, sizeof values);
-}
-
-/* Lets two run in turns, as long as they measure; then both. */
-struct two {
-	const struct disk_work *work;
-	int pid[2];
+struct told {
+	double values[BENCH_METRICS];
+	int err;
+	char why[BENCH_WHY];
 };
 
-static void let_run(const struct two *two, int nth)
+static void read_and_tell(const void *arg)
 {
-	kill(two->pid[!nth], SIGSTOP);
-	kill(two->pid[nth], SIGCONT);
+	const struct side *side = arg;
+	struct told told = { 0 };
+
+	told.err = side->by_hand ? disk_uring(&side->job->disk, told.values)
+				 : measure(side->job, told.values);
+	snprintf(told.why, sizeof told.why, "%s", bench_why());
+	(void)!write(side->told, &told, sizeof told);
+}
+
+/* Returns its pid; *told is where its values come from. */
+static int start_side(const struct job *job, bool by_hand, int *told)
+{
+	int ends[2], pid;
+
+	if (pipe(ends) < 0)
+		return -errno;
+	pid = bench_spawn(read_and_tell, &(struct side){ job, by_hand, ends[1] });
+	close(ends[1]);
+	*told = ends[0];
+	return pid;
+}
+
+static void let_run(const int *pids, int nth)
+{
+	kill(pids[!nth], SIGSTOP);
+	kill(pids[nth], SIGCONT);
 	usleep(TURN_US);
 }
 
-static void take_turns(const void *arg)
+/* As long as they measure; then both run. In pairs of turns each is first as often as second. */
+static void take_turns(const struct disk_work *work, const int *pids)
 {
-	const struct two *two = arg;
-	uint64_t end = bench_now() + (uint64_t)disk_ns(two->work) + DISK_FILL_NS;
+	uint64_t end = bench_now() + (uint64_t)disk_ns(work) + DISK_FILL_NS;
 
-	while (bench_now() < end) {
-		let_run(two, 0);
-		let_run(two, 1);
+	for (int i = 0; bench_now() < end || i % 2 != 0; i++) {
+		let_run(pids, i % 2);
+		let_run(pids, !(i % 2));
 	}
-	kill(two->pid[0], SIGCONT);
+	kill(pids[0], SIGCONT);
+	kill(pids[1], SIGCONT);
+}
+
+static int hear(int from, struct told *told)
+{
+	if (read(from, told, sizeof *told) != sizeof *told)
+		return bench_fail("one of the two died");
+	return told->err < 0 ? bench_fail("%s", told->why) : 0;
 }
 
 /* Whatever slows a machine down for a while slows both of two that take turns of some
@@ -226,23 +251,24 @@ static void take_turns(const void *arg)
 static int measure_in_turns(const void *arg, double *values)
 {
 	const struct job *job = arg;
-	struct two two = { &job->disk, { getpid(), 0 } };
-	double peer[BENCH_METRICS];
-	int told[2], err;
+	struct told told[2];
+	int pids[2], from[2], err = 0;
 
-	if (pipe(told) < 0)
-		return -errno;
-	err = two.pid[1] = bench_spawn(read_by_hand, &(struct by_hand){ &job->disk, told[1] });
-	close(told[1]);
-	if (err > 0)
-		err = bench_spawn(take_turns, &two);
-	err = err < 0 ? err : measure(arg, values);
-	if (err == 0 && read(told[0], peer, sizeof peer) != sizeof peer)
-		err = bench_fail("the one by hand failed");
-	close(told[0]);
-	if (err == 0)
-		values[COMPARED] = values[CPU] / peer[CPU];
-	return err;
+	for (int i = 0; i < 2; i++) {
+		pids[i] = start_side(job, i == 1, &from[i]);
+		if (pids[i] < 0)
+			return pids[i];
+	}
+	take_turns(&job->disk, pids);
+	for (int i = 0; i < 2 && err == 0; i++) {
+		err = hear(from[i], &told[i]);
+		waitpid(pids[i], NULL, 0); /* or its CPU time would count as that of others */
+	}
+	if (err < 0)
+		return err;
+	memcpy(values, told[0].values, sizeof told[0].values);
+	values[COMPARED] = values[CPU] / told[1].values[CPU];
+	return 0;
 }
 
 enum { URING, EACH, EPOLL, PEER, URING_TURNS, EACH_TURNS, CONTENDERS };
@@ -329,7 +355,8 @@ static const struct bench_plan plan = {
 		"O_DIRECT, or of 32 MB in the page cache; so many are under way at a time.\n"
 		"weft: as many async bodies, each of which reads in a loop, in one finish block;\n"
 		"\"a body each\": one for each read, as in the paper. pread: one after the other.\n"
-		"\"in turns\": with the loop by hand, 50 ms each. All run on the first CPU,\n"
+		"\"in turns\": with the loop by hand, 50 ms each, the order changes. All run on "
+		"the first CPU,\n"
 		"as one of them may have the disk's interrupts. The file is in TMPDIR, or /var/tmp",
 	.metrics = { [READS] = { "reads", "K/s", BENCH_HIGHER },
 		     [CPU] = { "CPU", "us/read", BENCH_LOWER },
