@@ -18,6 +18,8 @@
 #define WF_OPAQUE __attribute__((noipa))
 #endif
 #define WF_COLD __attribute__((cold, noinline))
+/* What a worker does between two sleeps, for a wait of a thread: kept together in memory. */
+#define WF_HOT __attribute__((hot))
 #define WF_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* Two lines: x86 prefetches lines in pairs. */

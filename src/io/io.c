@@ -97,7 +97,7 @@ void wf_hand(struct wf_poller *p, weft_op *op, enum wf_handed why)
 		wf_worker_wake(p->worker);
 }
 
-uintptr_t wf_handed_take(struct wf_poller *p)
+WF_HOT uintptr_t wf_handed_take(struct wf_poller *p)
 {
 	uintptr_t entry, first = 0;
 
@@ -257,7 +257,7 @@ static void close_poller(struct wf_worker *w)
 		wf_io->close(p);
 }
 
-static int poll_kernel(struct wf_worker *w, uint64_t until)
+static WF_HOT int poll_kernel(struct wf_worker *w, uint64_t until)
 {
 	return wf_io->poll(wf_worker_poller(w), until);
 }

@@ -152,7 +152,7 @@ static int64_t at_offset(weft_op *op, struct wf_fd *f)
 	return is_cached(f) ? answer(op, wf_try(op, WF_KIND_FILE).n) : WF_NOW_WAIT;
 }
 
-bool wf_now_cached(int fd)
+WF_HOT bool wf_now_cached(int fd)
 {
 	struct wf_fd *f = wf_fd_peek(fd);
 	int err;

@@ -46,7 +46,7 @@ static inline void detach(struct wf_dir *from, weft_op *op)
 		from->tail = op->prev_;
 }
 
-void wf_op_list_loose(struct wf_fd *f, weft_op *op)
+WF_HOT void wf_op_list_loose(struct wf_fd *f, weft_op *op)
 {
 	op->flags_ |= WF_OP_LOOSE; /* it may have been in a direction */
 	op->prev_ = NULL;
@@ -125,7 +125,7 @@ static inline int64_t outcome(const weft_op *op, int64_t result)
 	return result;
 }
 
-void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after)
+WF_HOT void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after)
 {
 	unlist(f, op);
 	wf_op_not_busy(f, op);
@@ -147,7 +147,7 @@ static WF_NOINLINE void see_to_given(weft_op *op)
 }
 
 /* Delivers up to MANY of the list that are of one color and home. `resume`: wf_after's. */
-static weft_op *deliver(weft_op *op, weft_fn *resume)
+static WF_HOT weft_op *deliver(weft_op *op, weft_fn *resume)
 {
 	weft_event *evs[MANY];
 	weft_color color = op->event.color;
@@ -167,7 +167,7 @@ static weft_op *deliver(weft_op *op, weft_fn *resume)
 	if (WF_LIKELY(!wf_stopping()) &&
 	    !(resume != NULL && n == 1 && wf_event_stand_by(evs[0], resume)))
 		wf_event_deliver_some(wf_worker_by_id(hint), evs, n);
-	if (live > 0)
+	if (WF_LIKELY(live > 0))
 		wf_live_op_add(-live);
 	return op;
 }
@@ -180,7 +180,7 @@ void wf_op_tell(weft_op *op, int64_t result)
 	(void)deliver(op, NULL);
 }
 
-void wf_after_do(struct wf_after *after)
+WF_HOT void wf_after_do(struct wf_after *after)
 {
 	weft_op *op = after->first;
 

@@ -183,7 +183,7 @@ void wf_op_tell(weft_op *op, int64_t result);
 void wf_after_do(struct wf_after *after);
 static inline void wf_after(struct wf_after *after)
 {
-	if (after->first != NULL || after->closer != NULL || after->close)
+	if (WF_UNLIKELY(after->first != NULL || after->closer != NULL || after->close))
 		wf_after_do(after);
 }
 

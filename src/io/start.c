@@ -265,7 +265,7 @@ int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, size_t len,
 
 /* For threads, which know that all is in order. */
 
-void wf_later_read(weft_op *op, int fd, void *buf, size_t len, int64_t offset)
+WF_HOT void wf_later_read(weft_op *op, int fd, void *buf, size_t len, int64_t offset)
 {
 	wf_op_fill(op, fd, WF_OP_READ, offset >= 0);
 	wf_op_fill_rw(op, buf, len, offset, 0);

@@ -46,7 +46,7 @@ static inline bool usual(const struct wf_fd *f, const weft_op *op, const struct 
 	const unsigned special = 1u << WF_OP_CONNECT | 1u << WF_OP_CLOSE;
 
 	return !f->closing && f->kind != WF_KIND_UNKNOWN &&
-	       (!(op->flags_ & WF_OP_LOOSE) || f->kind == WF_KIND_FILE) &&
+	       (f->kind == WF_KIND_FILE || !(op->flags_ & WF_OP_LOOSE)) &&
 	       !(special >> op->kind_ & 1) && (f->sure || dir->head == NULL);
 }
 
@@ -112,7 +112,7 @@ static WF_COLD void refuse(weft_op *op, int err)
 	wf_op_tell(op, err);
 }
 
-void wf_op_submit(weft_op *op)
+WF_HOT void wf_op_submit(weft_op *op)
 {
 	struct wf_after after = { 0 };
 	struct wf_fd *f;

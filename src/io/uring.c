@@ -134,29 +134,29 @@ static unsigned copy_done(struct wf_uring *u, struct done *done)
 		wf_op_warm((const weft_op *)(uintptr_t)cqe->user_data);
 		u->completed += is_outcome(cqe->user_data);
 	}
-	io_uring_cq_advance(&u->ring, n);
+	if (WF_LIKELY(n > 0))
+		io_uring_cq_advance(&u->ring, n);
 	wf_lock_give(&u->lock);
 	return n;
 }
 
-static void take_done(struct wf_uring *u, const struct done *d, struct wf_after *after)
+/* One that is no outcome. True if it is for the ring's owner alone. */
+static WF_NOINLINE bool take_other(struct wf_uring *u, const struct done *d)
 {
-	weft_op *op = (weft_op *)(uintptr_t)(d->data & ~(uint64_t)WF_DATA_CANCEL);
-
-	if (is_outcome(d->data))
-		wf_uring_complete(op, d->n, d->flags, after);
-	else if (d->data > WF_DATA_LAST)
-		wf_uring_cancelled(op, d->n);
+	if (d->data > WF_DATA_LAST)
+		wf_uring_cancelled((weft_op *)(uintptr_t)(d->data & ~(uint64_t)WF_DATA_CANCEL),
+				   d->n);
 	else if (d->data == WF_DATA_WAKE && !(d->flags & IORING_CQE_F_MORE))
 		WF_STORE(&u->wake_armed, false);
 	else if (d->data == WF_DATA_ALARM)
 		WF_STORE(&u->alarm, UINT64_MAX);
+	return d->data == WF_DATA_WAKE || d->data == WF_DATA_ALARM;
 }
 
 /* Batches of completions, until `most` are delivered. What has ended is delivered when all of a
  * batch were seen to: most of it is often of one color. Sets *owners if something was for the
  * ring's owner alone. */
-static int reap(struct wf_uring *u, int most, bool *owners)
+static WF_HOT int reap(struct wf_uring *u, int most, bool *owners)
 {
 	struct done done[WF_POLL_BATCH];
 	struct wf_after after = { 0 };
@@ -166,12 +166,18 @@ static int reap(struct wf_uring *u, int most, bool *owners)
 	do {
 		n = copy_done(u, done);
 		for (unsigned i = 0; i < n; i++) {
-			take_done(u, &done[i], &after);
-			delivered += is_outcome(done[i].data);
-			*owners |= done[i].data == WF_DATA_WAKE || done[i].data == WF_DATA_ALARM;
+			const struct done *d = &done[i];
+
+			if (WF_LIKELY(is_outcome(d->data))) {
+				wf_uring_complete((weft_op *)(uintptr_t)d->data, d->n, d->flags,
+						  &after);
+				delivered++;
+			} else if (take_other(u, d)) {
+				*owners = true;
+			}
 		}
-		wf_after(&after);
-	} while (n == WF_POLL_BATCH && delivered < most);
+		wf_after_do(&after);
+	} while (WF_UNLIKELY(n == WF_POLL_BATCH) && delivered < most);
 	return delivered;
 }
 
@@ -197,7 +203,7 @@ static bool kernel_has_some(struct wf_uring *u)
  * one alarm for it and for those that follow: it may go off too early for one of them, never
  * too late. There may be two of them, if one is moved just when it goes off: the same. Returns
  * whether there is one. */
-static bool set_alarm(struct wf_uring *u, uint64_t until)
+static WF_HOT bool set_alarm(struct wf_uring *u, uint64_t until)
 {
 	uint64_t set = WF_LOAD(&u->alarm), wait;
 	struct io_uring_sqe *sqe;
@@ -224,7 +230,7 @@ static bool set_alarm(struct wf_uring *u, uint64_t until)
 	return true;
 }
 
-static void sleep_until(struct wf_uring *u, uint64_t until)
+static WF_HOT void sleep_until(struct wf_uring *u, uint64_t until)
 {
 	struct __kernel_timespec ts;
 	struct io_uring_cqe *cqe;
@@ -243,7 +249,7 @@ static void sleep_until(struct wf_uring *u, uint64_t until)
 }
 
 /* Whatever the kernel refuses stays in the ring: nothing is lost, we come again. */
-static void enter(struct wf_uring *u, uint64_t until)
+static WF_HOT void enter(struct wf_uring *u, uint64_t until)
 {
 	if (WF_FAULT(EAGAIN) < 0)
 		return;
@@ -256,6 +262,15 @@ static void enter(struct wf_uring *u, uint64_t until)
 		(void)io_uring_get_events(&u->ring);
 }
 
+/* What the kernel says comes last: it is written on the disk's CPU. */
+static inline bool worth_asking(struct wf_uring *u)
+{
+	unsigned ready = io_uring_cq_ready(&u->ring);
+
+	return ready < WF_POLL_BATCH && u->completed + ready + LEFT <= u->submitted &&
+	       !WF_LOAD(&u->base.woken) && kernel_has_some(u);
+}
+
 /* Where completions wait until the owner asks, the kernel gives what it has just then, and since
  * 6.13 some twenty at a time. What is answered together is submitted together, and each submission
  * costs a disk's driver as much as several reads: so it is asked for more, up to a batch, unless
@@ -264,15 +279,8 @@ static void gather(struct wf_uring *u)
 {
 	if (!u->alone)
 		return;
-	for (int i = 0; i < GATHER && !WF_LOAD(&u->base.woken); i++) {
-		unsigned ready = io_uring_cq_ready(&u->ring);
-
-		/* What the kernel says comes last: it is written on the disk's CPU. */
-		if (ready >= WF_POLL_BATCH || u->completed + ready + LEFT > u->submitted ||
-		    !kernel_has_some(u))
-			break;
+	for (int i = 0; WF_UNLIKELY(worth_asking(u)) && i < GATHER; i++)
 		(void)io_uring_get_events(&u->ring);
-	}
 }
 
 static void arm_wake(struct wf_uring *u)
@@ -287,7 +295,7 @@ static void arm_wake(struct wf_uring *u)
 	WF_STORE(&u->wake_armed, true);
 }
 
-static int poll_uring(struct wf_poller *p, uint64_t until)
+static WF_HOT int poll_uring(struct wf_poller *p, uint64_t until)
 {
 	struct wf_uring *u = of(p);
 	bool waits = until != 0, unused = false;

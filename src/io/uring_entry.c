@@ -12,10 +12,8 @@ static void prep_rw(struct io_uring_sqe *sqe, const weft_op *op)
 	unsigned len = (unsigned)op->u_.rw_.len;
 	uint64_t offset = (uint64_t)op->u_.rw_.offset;
 
-	if (op->kind_ == WF_OP_READ)
-		io_uring_prep_read(sqe, op->fd, op->u_.rw_.buf, len, offset);
-	else
-		io_uring_prep_write(sqe, op->fd, op->u_.rw_.buf, len, offset);
+	io_uring_prep_rw(op->kind_ == WF_OP_READ ? IORING_OP_READ : IORING_OP_WRITE, sqe, op->fd,
+			 op->u_.rw_.buf, len, offset);
 }
 
 static void prep_socket_rw(struct io_uring_sqe *sqe, const weft_op *op)
@@ -87,7 +85,7 @@ static void prep_kind(struct io_uring_sqe *sqe, const weft_op *op)
 	}
 }
 
-void wf_uring_put(struct wf_uring *u, weft_op *op)
+WF_HOT void wf_uring_put(struct wf_uring *u, weft_op *op)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
 

@@ -40,10 +40,10 @@ static inline void hand(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 static inline uint8_t how(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lock)
 {
 	bool socket = f->kind == WF_KIND_TCP || f->kind == WF_KIND_SOCKET;
-	bool as_socket = op->kind_ == WF_OP_RECV || op->kind_ == WF_OP_SEND ||
-			 (socket && (op->kind_ == WF_OP_READ || op->kind_ == WF_OP_WRITE));
 
-	if (op->flags_ & WF_OP_LOOSE || !as_socket)
+	if (op->flags_ & WF_OP_LOOSE ||
+	    !(op->kind_ == WF_OP_RECV || op->kind_ == WF_OP_SEND ||
+	      (socket && (op->kind_ == WF_OP_READ || op->kind_ == WF_OP_WRITE))))
 		return WF_HOW_PLAIN;
 	/* Of one that does not wait the kernel would make -EAGAIN, without a look. */
 	if (!wf_uring_kernel.since_5_19 || wf_op_impatient(op))
@@ -67,11 +67,10 @@ static bool has_pace(const struct wf_fd *f, const weft_op *op) WF_REQUIRES(f->lo
 	       op->kind_ <= WF_OP_WRITEV && f->kind == WF_KIND_FILE;
 }
 
-static void begin_paced(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
+static void pace(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 {
 	op->flags_ |= WF_OP_PACED;
 	f->paced++;
-	begin(f, op);
 }
 
 static WF_NOINLINE void wait_for_others(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
@@ -91,20 +90,28 @@ static void begin_waiting(struct wf_fd *f) WF_REQUIRES(f->lock)
 	f->waiting = op->next_;
 	if (f->waiting != NULL)
 		wf_op_warm(f->waiting);
-	begin_paced(f, op);
+	pace(f, op);
+	begin(f, op);
 }
 
-void wf_uring_begin(struct wf_fd *f, weft_op *op, struct wf_after *after)
+static bool must_wait(const struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	return WF_UNLIKELY(f->waiting != NULL || f->paced >= WF_FILE_PACE) &&
+	       (wf_worker_count() == 1 || wf_stuck_are_covered());
+}
+
+WF_HOT void wf_uring_begin(struct wf_fd *f, weft_op *op, struct wf_after *after)
 {
 	(void)after;
 	wf_op_live(op);
-	if (!has_pace(f, op))
-		begin(f, op);
-	else if (WF_UNLIKELY(f->waiting != NULL || f->paced >= WF_FILE_PACE) &&
-		 (wf_worker_count() == 1 || wf_stuck_are_covered()))
-		wait_for_others(f, op);
-	else
-		begin_paced(f, op);
+	if (has_pace(f, op)) {
+		if (must_wait(f)) {
+			wait_for_others(f, op);
+			return;
+		}
+		pace(f, op);
+	}
+	begin(f, op);
 }
 
 /* What has not begun when the runtime stops never does. */
@@ -204,7 +211,7 @@ static void received(struct wf_fd *f, weft_op *op, int fd)
 	wf_give_received(op, fd, kind);
 }
 
-void wf_uring_complete(weft_op *op, int64_t n, unsigned flags, struct wf_after *after)
+WF_HOT void wf_uring_complete(weft_op *op, int64_t n, unsigned flags, struct wf_after *after)
 {
 	struct wf_fd *f = op->record_;
 	const char *lost = NULL;

@@ -12,7 +12,7 @@ enum { MEASURE_NS = 2000000, TRIES = 8 };
 
 struct wf_clock_rate wf_clock_rate = { .ns_per_tick = ONE, .ticks_per_ns = ONE };
 
-uint64_t wf_now(void)
+WF_HOT uint64_t wf_now(void)
 {
 	struct timespec ts;
 

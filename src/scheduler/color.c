@@ -38,11 +38,11 @@ static void detach(struct wf_events *list, weft_event *ev)
 }
 
 /* Moves the inbox behind the local events. The caller owns the color. */
-static void refill_locked(struct wf_color *c)
+static WF_HOT void refill_locked(struct wf_color *c)
 {
 	weft_event *tail = WF_LOAD(&c->local.tail);
 
-	if (c->inbox.head == NULL)
+	if (WF_LIKELY(c->inbox.head == NULL))
 		return;
 	if (tail != NULL) {
 		tail->next_ = c->inbox.head;
@@ -69,7 +69,7 @@ static void refill_always(struct wf_sched *s, struct wf_color *c)
 	wf_lock_give(&shard->lock);
 }
 
-static void refill(struct wf_sched *s, struct wf_color *c)
+static WF_HOT void refill(struct wf_sched *s, struct wf_color *c)
 {
 	if (atomic_load_explicit(&c->inbox_count, memory_order_acquire) != 0)
 		refill_always(s, c);
@@ -165,7 +165,7 @@ static inline uint32_t estimate(const struct wf_policy *p, weft_fn *fn, enum wf_
 	struct wf_handler *h = wf_handler_find(fn);
 	uint64_t ticks = h ? wf_handler_ticks(h) : 0;
 
-	if (ticks == 0)
+	if (WF_UNLIKELY(ticks == 0))
 		ticks = 2 * wf_policy_trip(p) + (from == WF_FROM_IO ? p->kept : 0);
 	return wf_policy_event_cost(p, ticks, h ? WF_LOAD(&h->penalty) : 1);
 }
@@ -217,8 +217,8 @@ static void append_inbox(struct wf_color *c, weft_event *ev)
 }
 
 /* Posting to the color that the caller owns: no lock, no lookup. */
-static int post_own(struct wf_sched *s, struct wf_worker *self, struct wf_color *c, weft_event *ev,
-		    enum wf_source from, const char *where)
+static WF_HOT int post_own(struct wf_sched *s, struct wf_worker *self, struct wf_color *c,
+			   weft_event *ev, enum wf_source from, const char *where)
 {
 	if (ev == WF_LOAD(&c->local.tail) || !mark(ev, from, where))
 		return -EALREADY;
@@ -255,7 +255,7 @@ static struct wf_color *take_dozing(struct wf_worker *w)
 {
 	struct wf_color *c = atomic_exchange(&w->dozing, NULL);
 
-	if (c != NULL)
+	if (WF_LIKELY(c != NULL))
 		WF_STORE(&c->dozes_with, NULL);
 	return c;
 }
@@ -344,7 +344,7 @@ static inline struct wf_color *owned(const struct wf_worker *self, weft_color id
 /* Between two turns: the color, if it is in self's hand or dozes there, and no other is queued. */
 static inline struct wf_color *dozes_here(struct wf_worker *self, weft_color id)
 {
-	if (self->current != NULL || self->dozing_id != id || WF_LOAD(&self->queue.colors) != 0)
+	if (self->dozing_id != id || WF_LOAD(&self->queue.colors) != 0)
 		return NULL;
 	if (self->ready == NULL && WF_LOAD(&self->dozing) != NULL)
 		self->ready = take_dozing(self);
@@ -363,12 +363,14 @@ int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *
 	return WF_LIKELY(posted == 1) ? 0 : posted < 0 ? posted : -EALREADY;
 }
 
-void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
-		      weft_event **evs, int n)
+WF_HOT void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
+			     weft_event **evs, int n)
 {
-	struct wf_color *c = owned(self, evs[0]->color);
+	struct wf_color *c = NULL;
 
-	if (c == NULL && at == self)
+	if (WF_UNLIKELY(self == NULL || self->current != NULL))
+		c = owned(self, evs[0]->color);
+	else if (WF_LIKELY(at == self))
 		c = dozes_here(self, evs[0]->color);
 	if (c == NULL) {
 		(void)post_other(s, self, at, evs, n, WF_FROM_IO, NULL, true);
@@ -381,7 +383,7 @@ void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_work
 
 /* Makes w the owner of a color just taken from a queue, or sends the color on
  * to the worker where it has been pinned meanwhile. */
-static bool own(struct wf_worker *w, struct wf_color *c)
+static WF_HOT bool own(struct wf_worker *w, struct wf_color *c)
 {
 	int pin = WF_LOAD(&c->place.pin);
 
@@ -416,12 +418,12 @@ static WF_INLINE void give_up(struct wf_worker *w, struct wf_color *c, bool doze
 {
 	struct wf_sched *s = w->sched;
 
-	if (c->local.head == NULL) {
+	if (WF_LIKELY(c->local.head == NULL)) {
 		struct wf_shard *shard = wf_table_shard(&s->table, c->id);
 
 		wf_lock_take(&shard->lock);
 		refill_locked(c);
-		if (c->local.head == NULL) {
+		if (WF_LIKELY(c->local.head == NULL)) {
 			if (dozes && may_doze(w, c)) {
 				doze(w, c);
 			} else {
@@ -458,7 +460,7 @@ static bool own_ready(struct wf_worker *w)
 	return false;
 }
 
-bool wf_sched_next(struct wf_worker *w)
+WF_HOT bool wf_sched_next(struct wf_worker *w)
 {
 	if (w->ready != NULL && own_ready(w))
 		return true;
@@ -608,7 +610,7 @@ bool wf_sched_steal(struct wf_worker *w)
 	return false;
 }
 
-static weft_event *pop(struct wf_color *c)
+static WF_HOT weft_event *pop(struct wf_color *c)
 {
 	weft_event *ev = c->local.head;
 
@@ -667,16 +669,16 @@ static weft_event *give_to_readers(struct wf_worker *w)
 	return NULL;
 }
 
-weft_event *wf_sched_take(struct wf_worker *w)
+WF_HOT weft_event *wf_sched_take(struct wf_worker *w)
 {
 	struct wf_color *c = w->current;
 	weft_event *ev;
 
-	if (c == NULL)
+	if (WF_UNLIKELY(c == NULL))
 		return NULL;
 	if (c->local.head == NULL) {
 		refill(w->sched, c);
-		if (c->local.head == NULL)
+		if (WF_LIKELY(c->local.head == NULL))
 			return NULL;
 	}
 	if (WF_LIKELY(!c->local.head->shared)) {
@@ -719,7 +721,7 @@ static WF_NOINLINE void reader_ran(struct wf_worker *w)
 	}
 }
 
-void wf_sched_ran(struct wf_worker *w)
+WF_HOT void wf_sched_ran(struct wf_worker *w)
 {
 	if (WF_UNLIKELY(w->shared))
 		reader_ran(w);
@@ -733,14 +735,14 @@ static WF_NOINLINE void let_dozing_go(struct wf_worker *w)
 		release(w, c);
 }
 
-void wf_sched_turn_end(struct wf_worker *w)
+WF_HOT void wf_sched_turn_end(struct wf_worker *w)
 {
 	struct wf_color *c = w->current;
 
 	w->current = NULL;
 	if (WF_LOAD(&w->dozing) != NULL)
 		let_dozing_go(w);
-	if (c != NULL)
+	if (WF_LIKELY(c != NULL))
 		give_up(w, c, true);
 }
 

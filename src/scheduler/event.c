@@ -190,7 +190,7 @@ int wf_post(weft_color color, weft_fn *fn, void *arg, const char *where)
 	return rc;
 }
 
-void wf_event_deliver_some(struct wf_worker *at, weft_event **evs, int n)
+WF_HOT void wf_event_deliver_some(struct wf_worker *at, weft_event **evs, int n)
 {
 	struct wf_worker *self = wf_worker_self();
 	struct wf_sched *s = &wf_rt->sched;

@@ -38,7 +38,7 @@ static inline struct wf_handler *wf_handler_find(weft_fn *fn)
 		struct wf_handler *h = &wf_handlers[wf_handler_slot(fn, i)];
 		weft_fn *there = WF_LOAD(&h->fn);
 
-		if (there == fn)
+		if (WF_LIKELY(there == fn))
 			return h;
 		if (there == NULL)
 			break;
@@ -73,7 +73,7 @@ static inline bool wf_sample_now(struct wf_sampler *s)
 
 static inline bool wf_handler_known(const struct wf_handler *h)
 {
-	return h != NULL && WF_LOAD(&h->samples) >= WF_SAMPLES_FIRST;
+	return WF_LIKELY(h != NULL && WF_LOAD(&h->samples) >= WF_SAMPLES_FIRST);
 }
 
 /* A run of `fn` took so long. `h` is what wf_handler_find gave. */
@@ -84,7 +84,7 @@ static inline uint64_t wf_handler_ticks(const struct wf_handler *h)
 {
 	uint32_t told = WF_LOAD(&h->told);
 
-	return told ? told : WF_LOAD(&h->ticks);
+	return WF_UNLIKELY(told != 0) ? told : WF_LOAD(&h->ticks);
 }
 
 #endif

@@ -130,7 +130,7 @@ void wf_policy_steal_took(struct wf_policy *p, uint64_t ticks);
 static inline uint32_t wf_policy_event_cost(const struct wf_policy *p, uint64_t ticks,
 					    uint32_t penalty)
 {
-	if (penalty > 1 && (p->steal & WF_STEAL_PENALTY))
+	if (WF_UNLIKELY(penalty > 1) && (p->steal & WF_STEAL_PENALTY))
 		ticks /= penalty;
 	return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }

@@ -65,7 +65,7 @@ void wf_runtime_look_again(struct wf_runtime *rt)
 		wf_worker_wake(wf_sched_worker(&rt->sched, 0));
 }
 
-bool wf_stopping(void)
+WF_HOT bool wf_stopping(void)
 {
 	return WF_LOAD(&wf_rt->stopping);
 }
@@ -85,7 +85,7 @@ static bool anything_left(struct wf_runtime *rt)
 	return live != 0 || colors != 0;
 }
 
-bool wf_runtime_finished(struct wf_runtime *rt)
+WF_HOT bool wf_runtime_finished(struct wf_runtime *rt)
 {
 	for (;;) {
 		uint64_t seen = atomic_load(&gate), roused = atomic_load(&rt->roused);

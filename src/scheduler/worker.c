@@ -50,7 +50,7 @@ uint64_t wf_linger_ns = 20000;
 
 _Thread_local struct wf_worker *wf_self_worker __attribute__((tls_model("initial-exec")));
 
-struct wf_worker *wf_worker_self(void)
+WF_HOT struct wf_worker *wf_worker_self(void)
 {
 	return wf_self_worker;
 }
@@ -80,12 +80,12 @@ int wf_worker_limit(void)
 	return wf_rt->sched.limit;
 }
 
-struct wf_worker *wf_worker_by_id(int id)
+WF_HOT struct wf_worker *wf_worker_by_id(int id)
 {
 	return wf_sched_worker(&wf_rt->sched, id);
 }
 
-int wf_worker_id(const struct wf_worker *w)
+WF_HOT int wf_worker_id(const struct wf_worker *w)
 {
 	return w->id;
 }
@@ -115,7 +115,7 @@ const struct wf_context *wf_worker_context(const struct wf_worker *w)
 	return WF_LOAD(&w->context);
 }
 
-void *wf_worker_poller(const struct wf_worker *w)
+WF_HOT void *wf_worker_poller(const struct wf_worker *w)
 {
 	return w->poller;
 }
@@ -127,7 +127,7 @@ void wf_worker_set_poller(struct wf_worker *w, void *poller)
 
 /* Counts up or down on the caller's own share, so that no line is contended;
  * only the sum over all workers means something. */
-void wf_live_op_add(int n)
+WF_HOT void wf_live_op_add(int n)
 {
 	struct wf_worker *w = wf_self_worker;
 
@@ -212,7 +212,7 @@ static void run_event(struct wf_worker *w, weft_event *ev)
 		count_direct(w, class, direct);
 	if (WF_UNLIKELY(WF_LOAD(&w->stuck)))
 		wf_stall_over(w);
-	if (sample) {
+	if (WF_UNLIKELY(sample)) {
 		uint64_t took = wf_ticks() - began;
 
 		took -= took < wf_clock_rate.reading ? took : wf_clock_rate.reading;
@@ -259,7 +259,7 @@ static void turn(struct wf_worker *w)
 {
 	w->untimed = 0;
 	begin_batch(w);
-	while (wf_turn_goes_on(w) || wf_turn_extend(w)) {
+	while (WF_LIKELY(wf_turn_goes_on(w)) || wf_turn_extend(w)) {
 		weft_event *ev = wf_sched_take(w);
 
 		if (ev == NULL)
@@ -278,7 +278,7 @@ static void turn(struct wf_worker *w)
 
 /* A stand-in does the rounds of the worker that it covers, until that is back;
  * then it rests: it keeps its own operations going but takes no more work. */
-static void serve_stuck(struct wf_worker *w)
+static WF_HOT void serve_stuck(struct wf_worker *w)
 {
 	int id = WF_LOAD(&w->covers);
 	struct wf_worker *stuck;
@@ -310,7 +310,7 @@ static void read_clocks(struct wf_worker *w)
 	w->clock_ns = wf_now();
 }
 
-uint64_t wf_worker_now(struct wf_worker *w)
+WF_HOT uint64_t wf_worker_now(struct wf_worker *w)
 {
 	uint64_t now;
 
@@ -325,7 +325,7 @@ bool wf_worker_past(struct wf_worker *w, uint64_t when)
 	return when <= w->clock_ns || (WF_UNLIKELY(when <= wf_worker_now(w)) && when <= wf_now());
 }
 
-static int poll_kernel(struct wf_worker *w, uint64_t until)
+static WF_HOT int poll_kernel(struct wf_worker *w, uint64_t until)
 {
 	int n;
 
@@ -342,12 +342,21 @@ static int poll_kernel(struct wf_worker *w, uint64_t until)
 	return n;
 }
 
-static void run_timers(struct wf_worker *w)
+/* Whether it is not yet time, without a look at the clock: it was twice as far, when the clock
+ * was read, as the ticks since then make it seem. */
+static inline bool is_far(const struct wf_worker *w, uint64_t when)
+{
+	uint64_t passed = wf_ticks_to_ns(wf_ticks() - w->clock_ticks + wf_ticks_error());
+
+	return when > w->clock_ns && (when - w->clock_ns) / 2 > passed;
+}
+
+static WF_HOT void run_timers(struct wf_worker *w)
 {
 	uint64_t next = WF_LOAD(&w->timers.next);
 	uint64_t now;
 
-	if (next == UINT64_MAX || next > wf_worker_now(w))
+	if (next == UINT64_MAX || WF_LIKELY(is_far(w, next)) || next > wf_worker_now(w))
 		return;
 	now = wf_now();
 	if (next <= now)
@@ -412,7 +421,7 @@ static bool linger(struct wf_worker *w)
 {
 	uint64_t until;
 
-	if (!w->woken_soon || !worth_a_try(&w->lingers))
+	if (WF_LIKELY(!w->woken_soon) || !worth_a_try(&w->lingers))
 		return false;
 	if (poll_kernel(w, 0) > 0)
 		return true;
@@ -426,7 +435,7 @@ static bool linger(struct wf_worker *w)
 /* Sleeping and waking */
 
 /* Takes a sleeper off the books; false if it is not one (any more). */
-static bool rouse(struct wf_worker *w)
+static WF_HOT bool rouse(struct wf_worker *w)
 {
 	unsigned was = WF_LOAD(&w->parked);
 
@@ -446,7 +455,7 @@ static void tell_watcher(struct wf_worker *w)
 		wf_watch_wake(runtime(w));
 }
 
-void wf_worker_get_up(struct wf_worker *w)
+WF_HOT void wf_worker_get_up(struct wf_worker *w)
 {
 	if (rouse(w))
 		tell_watcher(w);
@@ -513,7 +522,7 @@ void wf_sched_wake_thief(struct wf_worker *w)
 }
 
 /* Ends a search that this worker was woken for; true if it was. */
-static bool stop_searching(struct wf_worker *w)
+static WF_HOT bool stop_searching(struct wf_worker *w)
 {
 	if (WF_LIKELY(!WF_LOAD(&w->searching)) || !atomic_exchange(&w->searching, false))
 		return false;
@@ -523,7 +532,7 @@ static bool stop_searching(struct wf_worker *w)
 
 /* Whether somebody has what a thief would take; for one that has work that may be w itself, which
  * brings home more than it can run at once. */
-static bool loot_in_sight(struct wf_worker *w)
+static WF_HOT bool loot_in_sight(struct wf_worker *w)
 {
 	struct wf_sched *s = w->sched;
 	int n = atomic_load_explicit(&s->started, memory_order_acquire);
@@ -595,14 +604,14 @@ static void note_cpu(struct wf_worker *w)
 }
 
 /* It slept since `fell`, and the kernel delivered so many events. */
-static void note_sleep(struct wf_worker *w, uint64_t fell, int delivered)
+static WF_HOT void note_sleep(struct wf_worker *w, uint64_t fell, int delivered)
 {
 	w->woken_soon = delivered == 0 && WF_LOAD(&w->queue.colors) != 0 &&
 			wf_ticks_to_ns(w->last_poll - fell) < SOON * wf_linger_ns &&
 			wf_worker_has_cpu(w);
 }
 
-static void park(struct wf_worker *w)
+static WF_HOT void park(struct wf_worker *w)
 {
 	bool resting = WF_LOAD(&w->resting);
 	uint64_t fell;
@@ -656,7 +665,7 @@ static bool find_work(struct wf_worker *w)
 	return next(w) || wf_sched_steal(w);
 }
 
-static void loop(struct wf_worker *w)
+static WF_HOT void loop(struct wf_worker *w)
 {
 	w->poll_ticks = wf_ns_to_ticks(POLL_EVERY_NS);
 	read_clocks(w);

@@ -37,7 +37,7 @@ static void cancel(struct wf_wait *wait)
 	(void)weft_op_cancel(&WF_CONTAINER(wait, struct wf_call, wait)->op);
 }
 
-void wf_call_init(struct wf_call *c, const char *what, int fd)
+WF_HOT void wf_call_init(struct wf_call *c, const char *what, int fd)
 {
 	c->wait = (struct wf_wait){ .what = what, .on = (uintptr_t)fd, .cancel = cancel };
 	wf_op_fresh(&c->op);

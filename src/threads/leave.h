@@ -22,7 +22,7 @@ static WF_INLINE void wf_thread_arrived(struct wf_worker *w)
 {
 	weft_thread *left = w->flow.left;
 
-	if (left != NULL)
+	if (WF_UNLIKELY(left != NULL))
 		wf_thread_errand(w, left);
 }
 
@@ -149,7 +149,7 @@ static WF_INLINE void wf_thread_leave(weft_thread *t)
 	if (ev == NULL)
 		ev = wf_turn_next(w, wf_thread_resume);
 	next = ev != NULL ? wf_thread_of(ev) : NULL;
-	if (next != t)
+	if (WF_LIKELY(next != t))
 		wf_thread_leave_for(w, t, next);
 	else
 		WF_STORE(&t->state, WF_THREAD_RUNNING);

@@ -11,8 +11,8 @@ static ssize_t was_read(int fd, int64_t n, size_t len)
 	return (ssize_t)n;
 }
 
-static WF_NOINLINE ssize_t read_waiting(int fd, void *buf, size_t len, int64_t offset,
-					uint64_t deadline)
+static WF_HOT WF_NOINLINE ssize_t read_waiting(int fd, void *buf, size_t len, int64_t offset,
+					       uint64_t deadline)
 {
 	struct wf_call c;
 
@@ -39,7 +39,7 @@ ssize_t weft_read_until(int fd, void *buf, size_t len, uint64_t deadline)
 	return rc < 0 ? rc : do_read(fd, buf, len, deadline);
 }
 
-ssize_t weft_pread_until(int fd, void *buf, size_t len, int64_t offset, uint64_t deadline)
+WF_HOT ssize_t weft_pread_until(int fd, void *buf, size_t len, int64_t offset, uint64_t deadline)
 {
 	int rc = wf_call_allowed("weft_pread", WF_CALLER);
 

@@ -38,7 +38,7 @@ void wf_threads_forked(void)
 		wf_thread_forked->body |= WF_BODY_UNTIDY;
 }
 
-WF_NOINLINE weft_thread *wf_thread_self(void)
+WF_HOT WF_NOINLINE weft_thread *wf_thread_self(void)
 {
 	return wf_thread_current;
 }
@@ -125,7 +125,7 @@ WF_NOINLINE void wf_thread_errand(struct wf_worker *w, weft_thread *left)
 		finish(w, left);
 }
 
-void wf_thread_resume(void *thread)
+WF_HOT void wf_thread_resume(void *thread)
 {
 	struct wf_worker *w = wf_worker_self();
 
@@ -136,7 +136,7 @@ void wf_thread_resume(void *thread)
 	wf_thread_arrived(w);
 }
 
-void wf_park(struct wf_wait *wait)
+WF_HOT void wf_park(struct wf_wait *wait)
 {
 	wf_thread_park(wf_thread_self(), wait);
 }

@@ -123,7 +123,8 @@ weft_thread *wf_thread_self(void);
 /* Whether a wait of the thread would be cancelled. */
 static inline bool wf_thread_cancelled(const weft_thread *t)
 {
-	return t->scope != NULL && __atomic_load_n(&t->scope->cancelled_, __ATOMIC_RELAXED);
+	return t->scope != NULL &&
+	       WF_UNLIKELY(__atomic_load_n(&t->scope->cancelled_, __ATOMIC_RELAXED));
 }
 
 /* In a forked child: the thread that forked. It has no runtime any more, and is not

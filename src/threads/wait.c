@@ -70,7 +70,7 @@ static inline void wait_as(const weft_thread *self, struct wf_wait *wait, uint64
 		wait_until(wait, deadline);
 }
 
-void wf_wait(struct wf_wait *wait, uint64_t deadline)
+WF_HOT void wf_wait(struct wf_wait *wait, uint64_t deadline)
 {
 	wait_as(wf_thread_self(), wait, deadline);
 }
