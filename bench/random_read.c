@@ -218,10 +218,12 @@ static int start_side(const struct job *job, bool by_hand, int *told)
 }
 
 /* Short turns compare best; but what is under way ends while its owner is stopped, so a turn is
- * much longer than that takes. */
+ * longer by what a slow disk needs for that. */
 static useconds_t turn_us(const struct disk_work *work)
 {
-	return (useconds_t)(10000 + (size_t)work->threads * disk_size(work) / 100);
+	const size_t least_us = 10000, bytes_per_us = 100;
+
+	return (useconds_t)(least_us + (size_t)work->threads * disk_size(work) / bytes_per_us);
 }
 
 static void let_run(const struct disk_work *work, const int *pids, int nth)

@@ -245,8 +245,11 @@ void sim_check_idle(struct sim *sim)
 	for (int i = 0; i < sim->opt.workers; i++)
 		if (sim->cores[i].brought != NULL)
 			sim_breach(sim, "S6: worker %d sleeps, and was brought something", i);
-	for (int i = 0; i < sim->opt.workers; i++)
-		dozing += WF_LOAD(&sim->cores[i].w->dozing) != NULL;
+	for (int i = 0; i < sim->opt.workers; i++) {
+		const struct wf_color *c = WF_LOAD(&sim->cores[i].w->dozing);
+
+		dozing += c != NULL && WF_LOAD(&c->place.pin) < 0;
+	}
 	if (known > sim->pins + dozing)
 		sim_breach(sim, "%zu colors are kept that have nothing queued", known);
 	for (int i = 0; i < sim->opt.workers; i++) {

@@ -608,7 +608,7 @@ static int see_to(const struct epoll_event *events, int n, uint64_t asked)
 		edge(events[i].data.u64, events[i].events, asked, &after);
 		delivered++;
 	}
-	wf_after(&after);
+	wf_after_do(&after);
 	return delivered;
 }
 

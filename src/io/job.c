@@ -60,7 +60,7 @@ static void end_job(struct wf_fd *f, weft_op *op, int64_t result)
 	op->extra_ = NULL;
 	wf_io->offloaded(f, op, result, &after);
 	wf_lock_give(&f->lock);
-	wf_after(&after);
+	wf_after_do(&after);
 	if (gate == 0)
 		wf_leave();
 }

@@ -134,8 +134,7 @@ static unsigned copy_done(struct wf_uring *u, struct done *done)
 		wf_op_warm((const weft_op *)(uintptr_t)cqe->user_data);
 		u->completed += is_outcome(cqe->user_data);
 	}
-	if (WF_LIKELY(n > 0))
-		io_uring_cq_advance(&u->ring, n);
+	io_uring_cq_advance(&u->ring, n);
 	wf_lock_give(&u->lock);
 	return n;
 }
@@ -262,7 +261,8 @@ static WF_HOT void enter(struct wf_uring *u, uint64_t until)
 		(void)io_uring_get_events(&u->ring);
 }
 
-/* What the kernel says comes last: it is written on the disk's CPU. */
+/* Whether the kernel has more that is to be taken along. What it says comes last: that is written
+ * on the disk's CPU. */
 static inline bool worth_asking(struct wf_uring *u)
 {
 	unsigned ready = io_uring_cq_ready(&u->ring);
@@ -279,7 +279,7 @@ static void gather(struct wf_uring *u)
 {
 	if (!u->alone)
 		return;
-	for (int i = 0; WF_UNLIKELY(worth_asking(u)) && i < GATHER; i++)
+	for (int i = 0; i < GATHER && WF_UNLIKELY(worth_asking(u)); i++)
 		(void)io_uring_get_events(&u->ring);
 }
 

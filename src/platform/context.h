@@ -55,7 +55,7 @@ extern void __cxa_end_catch(void) __attribute__((weak));
 static WF_INLINE void wf_exceptions_exchange(struct wf_exceptions *e, struct wf_context *from,
 					     struct wf_context *to)
 {
-	if (WF_LIKELY(e == NULL))
+	if (e == NULL)
 		return;
 	from->caught = e->caught;
 	from->uncaught = e->uncaught;

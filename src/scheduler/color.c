@@ -42,7 +42,7 @@ static WF_HOT void refill_locked(struct wf_color *c)
 {
 	weft_event *tail = WF_LOAD(&c->local.tail);
 
-	if (WF_LIKELY(c->inbox.head == NULL))
+	if (c->inbox.head == NULL)
 		return;
 	if (tail != NULL) {
 		tail->next_ = c->inbox.head;
@@ -307,7 +307,8 @@ static WF_NOINLINE int post_other(struct wf_sched *s, struct wf_worker *self, st
 		posted++;
 	}
 	if (WF_UNLIKELY(posted == 0)) {
-		c->active &= !activate;
+		if (activate)
+			c->active = false;
 		forget_if_idle(s, self, shard, c);
 	} else if (activate) {
 		c->active = true;
@@ -341,16 +342,6 @@ static inline struct wf_color *owned(const struct wf_worker *self, weft_color id
 	return c != NULL && c->id == id ? c : NULL;
 }
 
-/* Between two turns: the color, if it is in self's hand or dozes there, and no other is queued. */
-static inline struct wf_color *dozes_here(struct wf_worker *self, weft_color id)
-{
-	if (self->dozing_id != id || WF_LOAD(&self->queue.colors) != 0)
-		return NULL;
-	if (self->ready == NULL && WF_LOAD(&self->dozing) != NULL)
-		self->ready = take_dozing(self);
-	return self->ready;
-}
-
 int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at, weft_event *ev,
 		  enum wf_source from, const char *where, bool must)
 {
@@ -361,24 +352,6 @@ int wf_sched_post(struct wf_sched *s, struct wf_worker *self, struct wf_worker *
 		return post_own(s, self, c, ev, from, where);
 	posted = post_other(s, self, at, &ev, 1, from, where, must);
 	return WF_LIKELY(posted == 1) ? 0 : posted < 0 ? posted : -EALREADY;
-}
-
-WF_HOT void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
-			     weft_event **evs, int n)
-{
-	struct wf_color *c = NULL;
-
-	if (WF_UNLIKELY(self == NULL || self->current != NULL))
-		c = owned(self, evs[0]->color);
-	else if (WF_LIKELY(at == self))
-		c = dozes_here(self, evs[0]->color);
-	if (c == NULL) {
-		(void)post_other(s, self, at, evs, n, WF_FROM_IO, NULL, true);
-		return;
-	}
-	for (int i = 0; i < n; i++)
-		if (post_own(s, self, c, evs[i], WF_FROM_IO, NULL) == 0)
-			evs[i] = NULL;
 }
 
 /* Makes w the owner of a color just taken from a queue, or sends the color on
@@ -446,17 +419,70 @@ static void release(struct wf_worker *w, struct wf_color *c)
 	give_up(w, c, false);
 }
 
-/* The one in w's hand, unless it has to stand in line with others, or elsewhere. Nothing is in it
- * if what the kernel had for it was posted by hand. */
-static bool own_ready(struct wf_worker *w)
+/* Puts the one in w's hand into the queue. Nothing is in it if what the kernel had for it was posted
+ * by hand: then it goes. */
+static void put_down(struct wf_worker *w)
 {
 	struct wf_color *c = w->ready;
 
 	w->ready = NULL;
-	if (WF_LIKELY(c->local.head != NULL && WF_LOAD(&w->queue.colors) == 0 &&
-		      WF_LOAD(&c->place.pin) < 0))
-		return own(w, c);
 	release(w, c);
+}
+
+/* Between two turns: the color, if it is in self's hand or dozes there, and no other is queued. */
+static inline struct wf_color *dozes_here(struct wf_worker *self, weft_color id)
+{
+	if (self->dozing_id != id || WF_LOAD(&self->queue.colors) != 0)
+		return NULL;
+	if (self->ready == NULL && WF_LOAD(&self->dozing) != NULL)
+		self->ready = take_dozing(self);
+	return self->ready;
+}
+
+/* Whether it is more urgent than what is at the head of the color, which is queued by that. */
+static inline bool goes_before(const weft_event *ev, const struct wf_color *c)
+{
+	const weft_event *head = c->local.head;
+
+	return head != NULL && wf_policy_level(ev->priority, WF_FROM_IO) >
+				       wf_policy_level(head->priority, WF_FROM_IO);
+}
+
+WF_HOT void wf_sched_post_io(struct wf_sched *s, struct wf_worker *self, struct wf_worker *at,
+			     weft_event **evs, int n)
+{
+	struct wf_color *c = NULL;
+
+	if (WF_UNLIKELY(self == NULL || self->current != NULL))
+		c = owned(self, evs[0]->color);
+	else if (WF_LIKELY(at == self))
+		c = dozes_here(self, evs[0]->color);
+	if (c == NULL) {
+		(void)post_other(s, self, at, evs, n, WF_FROM_IO, NULL, true);
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		if (WF_UNLIKELY(goes_before(evs[i], c)) && c == self->ready) {
+			put_down(self); /* in a queue it moves up */
+			(void)post_other(s, self, at, evs + i, n - i, WF_FROM_IO, NULL, true);
+			return;
+		}
+		if (post_own(s, self, c, evs[i], WF_FROM_IO, NULL) == 0)
+			evs[i] = NULL;
+	}
+}
+
+/* The one in w's hand, unless it has to stand in line with others, or elsewhere. */
+static bool own_ready(struct wf_worker *w)
+{
+	struct wf_color *c = w->ready;
+
+	if (WF_LIKELY(c->local.head != NULL && WF_LOAD(&w->queue.colors) == 0 &&
+		      WF_LOAD(&c->place.pin) < 0)) {
+		w->ready = NULL;
+		return own(w, c);
+	}
+	put_down(w);
 	return false;
 }
 

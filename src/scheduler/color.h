@@ -66,8 +66,9 @@ struct WF_ALIGNED wf_color {
 	_Atomic uint16_t readers;
 	/* Guarded by the shard's lock. */
 	bool active;
-	bool found; /* what made it active was found by the worker that runs it, in the kernel */
-	struct wf_worker *_Atomic dozes_with; /* or NULL; what counts is the worker's `dozing` */
+	bool found; /* what made it active was found by the worker that it was queued at */
+	/* Or NULL: a hint, what counts is that worker's `dozing`. Set under the shard's lock. */
+	struct wf_worker *_Atomic dozes_with;
 };
 
 _Static_assert(sizeof(struct wf_color) == 128, "two cache lines");

@@ -90,10 +90,16 @@ uint64_t wf_worker_now(struct wf_worker *w);
 /* How long the two clocks, once compared, are taken to agree. */
 #define WF_CLOCKS_AGREE_NS ((uint64_t)1000000)
 
+/* Time since then, by ticks. */
+static inline uint64_t wf_worker_since_clocks(const struct wf_worker *w)
+{
+	return wf_ticks_to_ns(wf_ticks() - w->clock_ticks + wf_ticks_error());
+}
+
 /* wf_worker_now without a call; false: they must be compared again. */
 static inline bool wf_worker_knows_now(const struct wf_worker *w, uint64_t *now)
 {
-	uint64_t ns = wf_ticks_to_ns(wf_ticks() - w->clock_ticks + wf_ticks_error());
+	uint64_t ns = wf_worker_since_clocks(w);
 
 	/* The rate of ticks is known to 1 in 10,000: a timer must not be early. */
 	*now = w->clock_ns + ns + ns / 4096;

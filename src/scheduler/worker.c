@@ -40,6 +40,9 @@
  * time between two looks. */
 enum { UNTIMED = 3, SHORT_PART = 16 };
 
+/* For how long ticks may tell that a timer is far off. */
+#define TRUST_TICKS_NS ((uint64_t)100000000)
+
 /* Tries left out between two, at most. */
 #define VAIN_MAX 63
 
@@ -342,13 +345,13 @@ static WF_HOT int poll_kernel(struct wf_worker *w, uint64_t until)
 	return n;
 }
 
-/* Whether it is not yet time, without a look at the clock: it was twice as far, when the clock
- * was read, as the ticks since then make it seem. */
+/* Whether it is not yet time, without a look at the clock: by ticks, not even half of the way is
+ * over. They may stand still while the machine is suspended: so not for long. */
 static inline bool is_far(const struct wf_worker *w, uint64_t when)
 {
-	uint64_t passed = wf_ticks_to_ns(wf_ticks() - w->clock_ticks + wf_ticks_error());
+	uint64_t passed = wf_worker_since_clocks(w);
 
-	return when > w->clock_ns && (when - w->clock_ns) / 2 > passed;
+	return passed < TRUST_TICKS_NS && when > w->clock_ns && (when - w->clock_ns) / 2 > passed;
 }
 
 static WF_HOT void run_timers(struct wf_worker *w)

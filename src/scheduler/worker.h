@@ -141,7 +141,7 @@ static inline void wf_worker_idle(struct wf_worker *w, uint64_t now)
 /* Whether it has colors to run; on its own thread, between turns. */
 static inline bool wf_worker_has_work(const struct wf_worker *w)
 {
-	return (w->ready != NULL) | (WF_LOAD(&w->queue.colors) != 0);
+	return w->ready != NULL || WF_LOAD(&w->queue.colors) != 0;
 }
 
 /* The least worth of what a thief may take from v. Where v sleeps, others have brought it what

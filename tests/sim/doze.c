@@ -142,6 +142,25 @@ TEST(S1_in_the_turn_of_another_color_one_that_dozes_is_posted_to_as_ever)
 	sim_stop(t.sim);
 }
 
+TEST(a_color_in_the_hand_is_as_urgent_as_the_most_urgent_that_it_has)
+{
+	weft_event *evs[] = { event(1, COLOR), event(2, COLOR), event(3, COLOR) };
+	weft_event *other = event(4, OTHER);
+
+	start(0);
+	t.ev[2].priority = WEFT_PRIORITY_URGENT;
+	other->priority = WEFT_PRIORITY_HIGH;
+	wf_sched_post_io(&t.sim->sched, t.one, t.one, evs, 3);
+	wf_sched_post_io(&t.sim->sched, t.one, t.one, &other, 1);
+	CHECK(wf_sched_next(t.one));
+	take(t.one, 1);
+	take(t.one, 2);
+	take(t.one, 3);
+	wf_sched_turn_end(t.one);
+	run_one(t.one, 4);
+	sim_stop(t.sim);
+}
+
 /* The user's mistake: queued in one color, it is posted to another. */
 TEST(S3_a_color_sleeps_on_that_was_posted_what_is_queued_elsewhere)
 {
