@@ -55,6 +55,7 @@ typedef struct weft_scope {
 	const char *where_;
 	int error_;
 	uint8_t cancelled_, shield_, timed_, waiting_;
+	uint64_t deadline_; /* if timed_ */
 	weft_timer timer_;
 } weft_scope;
 
@@ -65,7 +66,8 @@ typedef struct weft_scope {
  * Context:  a thread; weft_scope_end waits, and cannot be cancelled.
  * Misuse:   called elsewhere, or out of order: aborts, as nobody could go on
  * Returns:  weft_scope_end: 0, or the first error of the scope (weft_fail); -ETIMEDOUT if
- *           its deadline came before any other; -ESHUTDOWN in a forked child
+ *           its deadline came before any other, and before it was called or while it
+ *           waited; -ESHUTDOWN in a forked child
  */
 WEFT_API void weft_scope_begin_at(weft_scope *s, const char *where);
 #define weft_scope_begin(s) weft_scope_begin_at(s, WEFT_HERE)
@@ -111,7 +113,8 @@ WEFT_API int weft_scope_cancel(weft_scope *s);
 WEFT_API int weft_scope_fail(weft_scope *s, int error);
 WEFT_API int weft_scope_deadline(weft_scope *s, uint64_t when);
 
-/* Tells whether the running thread is to stop: a wait would be cancelled now.
+/* Tells whether the running thread is to stop: a wait would be cancelled now. A deadline that is past
+ * is noticed, too, however long the color was busy.
  *
  * Context:  anywhere.
  * Returns:  whether; false where there is no thread

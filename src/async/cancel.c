@@ -234,10 +234,10 @@ int weft_scope_fail(weft_scope *s, int error)
 bool weft_cancelled(void)
 {
 	const weft_thread *t = wf_thread_current;
-	const weft_scope *s = t != NULL ? t->scope : NULL;
+	weft_scope *s = t != NULL ? t->scope : NULL;
 
 	for (; s != NULL; s = s->shield_ ? NULL : s->up_) {
-		if (__atomic_load_n(&s->cancelled_, __ATOMIC_RELAXED))
+		if (__atomic_load_n(&s->cancelled_, __ATOMIC_RELAXED) || wf_scope_overdue(s))
 			return true;
 	}
 	return false;

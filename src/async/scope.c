@@ -277,7 +277,7 @@ static WF_NOINLINE void stop_timer(weft_scope *s, weft_thread *t)
 	(void)weft_hop_at(s->timer_.event.color, s->where_);
 	(void)weft_timer_cancel(&s->timer_);
 	(void)weft_hop_at(color, s->where_);
-	s->timed_ = 0;
+	__atomic_store_n(&s->timed_, 0, __ATOMIC_RELAXED);
 }
 
 /* A forked child leaves its scopes: there is nobody to wait for. */
@@ -303,6 +303,7 @@ static WF_INLINE int ended(weft_scope *s, weft_thread *t)
 
 static WF_NOINLINE int end_slowly(weft_scope *s, weft_thread *t)
 {
+	(void)wf_scope_overdue(s);
 	wait_for_members(s, t);
 	s = t->scope; /* one pointer less to keep over the switch */
 	if (WF_UNLIKELY(s->timed_))
@@ -339,6 +340,16 @@ int weft_scope_deadline(weft_scope *s, uint64_t when)
 	if (s->timed_)
 		stop_timer(s, t);
 	weft_timer_init(&s->timer_, t->event.color, expire, s);
-	s->timed_ = 1;
+	__atomic_store_n(&s->deadline_, when, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->timed_, 1, __ATOMIC_RELEASE);
 	return weft_timer_start_until(&s->timer_, when);
+}
+
+bool wf_scope_overdue(weft_scope *s)
+{
+	if (WF_LIKELY(!__atomic_load_n(&s->timed_, __ATOMIC_ACQUIRE)) ||
+	    !wf_worker_past(wf_worker_self(), __atomic_load_n(&s->deadline_, __ATOMIC_RELAXED)))
+		return false;
+	expire(s);
+	return true;
 }

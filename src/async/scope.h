@@ -27,6 +27,10 @@
 /* Keeps the scope's first error. */
 void wf_scope_note(weft_scope *s, int error);
 
+/* Whether the scope's deadline is past: then it is cancelled. Its timer comes late where a color is
+ * busy. By a thread in the scope, or its owner. */
+bool wf_scope_overdue(weft_scope *s);
+
 /* Lets a thread look soon, in its color, at what is cancelled. It lives: the caller is inside
  * a scope's guard that it must pass before it ends. */
 void wf_cancel_kick(weft_thread *t);

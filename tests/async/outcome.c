@@ -196,6 +196,71 @@ TEST(a_deadline_finds_its_scope_in_whatever_color)
 	run_with(2, timed_elsewhere);
 }
 
+/* Nothing waits, so no timer comes. */
+
+static void never_waits(void)
+{
+	while (!weft_cancelled())
+		;
+}
+
+static int computes(void *unused)
+{
+	(void)unused;
+	never_waits();
+	CHECK_EQ(weft_sleep(1), -ECANCELED);
+	return 0;
+}
+
+static int computes_elsewhere(void *unused)
+{
+	CHECK_EQ(weft_hop(weft_color_new()), 0);
+	return computes(unused);
+}
+
+static int overdue(void *unused)
+{
+	weft_scope outer, s, shield;
+	int rc = 0;
+
+	weft_scope_begin(&s);
+	CHECK_EQ(weft_scope_deadline(&s, weft_now() + WEFT_MS), 0);
+	never_waits();
+	CHECK_EQ(weft_sleep(1), -ECANCELED);
+	CHECK_EQ(weft_scope_end(&s), -ETIMEDOUT);
+
+	weft_scope_begin(&outer); /* one around counts, but not in a shield */
+	CHECK_EQ(weft_scope_deadline(&outer, 1), 0);
+	weft_shield_begin(&shield);
+	weft_scope_begin(&s);
+	CHECK(!weft_cancelled());
+	CHECK_EQ(weft_scope_end(&s), 0);
+	CHECK_EQ(weft_scope_end(&shield), 0);
+	weft_scope_begin(&s);
+	CHECK(weft_cancelled());
+	CHECK_EQ(weft_scope_end(&s), 0);
+	CHECK_EQ(weft_scope_end(&outer), -ETIMEDOUT);
+
+	weft_scope_begin(&s); /* bodies, here and elsewhere, and what waits beside them */
+	CHECK_EQ(weft_async_call(sleeps, &rc), 0);
+	CHECK_EQ(weft_scope_deadline(&s, weft_now() + WEFT_MS), 0);
+	CHECK_EQ(weft_async_call(computes_elsewhere, unused), 0);
+	CHECK_EQ(weft_async_call(computes, unused), 0);
+	CHECK_EQ(weft_scope_end(&s), -ETIMEDOUT);
+	CHECK_EQ(rc, -ECANCELED);
+
+	weft_scope_begin(&s); /* nobody asks, and it is late all the same */
+	CHECK_EQ(weft_scope_deadline(&s, 1), 0);
+	CHECK_EQ(weft_scope_end(&s), -ETIMEDOUT);
+	return 0;
+}
+
+TEST(who_never_waits_sees_a_deadline_by_asking)
+{
+	run_with(1, overdue);
+	run_with(2, overdue);
+}
+
 /* Fork */
 
 static int forks(void *unused)
