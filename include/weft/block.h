@@ -88,8 +88,12 @@ WEFT_API int weft_kmpc_task_(void *where, int thread, void *task);
 	     mark; mark = NULL)
 
 #define WEFT_PRAGMA_(...) _Pragma(#__VA_ARGS__)
+/* Blocks begin with a declaration, which cannot stand without braces in an if or a loop. */
+typedef int weft_put_braces_around_weft_async_;
+#define WEFT_BRACES_ weft_put_braces_around_weft_async_ weft_nothing_(void);
 /* What may be copied. The comma makes a pointer of an array, and leaves other types alone. */
 #define WEFT_OWN_CHECK_(...) \
+	WEFT_BRACES_ \
 	WEFT_EACH_(WEFT_OWN_CHECK__, __VA_ARGS__) \
 	_Static_assert(WEFT_EACH_(WEFT_OWN_SIZE_, __VA_ARGS__) + 0 <= 512, \
 		       "weft_async_own copies up to 512 bytes: share it, or use weft_async_copy");
@@ -133,10 +137,8 @@ __asm__(".set __kmpc_omp_task, weft_kmpc_task_");
 #define WEFT_ASYNC_OWN_(...) \
 	WEFT_OWN_CHECK_(__VA_ARGS__) \
 	WEFT_TASK_(omp task default(shared) firstprivate(__VA_ARGS__))
-/* Begins with a declaration, which cannot stand without braces in an if or a loop. */
 #define WEFT_TASK_(...) \
-	_Static_assert(1, "put braces around weft_async"); \
-	(void)&weft_async_must_stand_directly_in_a_weft_finish_; \
+	WEFT_BRACES_(void) & weft_async_must_stand_directly_in_a_weft_finish_; \
 	WEFT_PRAGMA_(__VA_ARGS__)
 
 #else
@@ -158,10 +160,12 @@ __asm__(".set __kmpc_omp_task, weft_kmpc_task_");
 /* clang-format on */
 #define WEFT_PARAMETER_(x) , __typeof__(x) x
 #define WEFT_BODY_(n, own, parameters, arguments) WEFT_BODY__(n, own, parameters, arguments)
-/* Begins with a declaration, which cannot stand without braces in an if or a loop. */
+/* To return a value from a block is an error, not a warning, from the first block on. */
 #define WEFT_BODY__(n, own, parameters, arguments) \
-	_Static_assert(sizeof(*weft_async_must_stand_in_a_weft_finish_) != 0, "braces!"); \
-	__extension__ auto void weft_body_##n##_ parameters; \
+	WEFT_BRACES_ \
+	_Static_assert(sizeof(*weft_async_must_stand_in_a_weft_finish_) != 0, ""); \
+	_Pragma("GCC diagnostic error \"-Wreturn-type\"") __extension__ auto void weft_body_##n##_ \
+		parameters; \
 	__asm__ volatile(".set GOMP_task, weft_gomp_task_" ::); \
 	WEFT_PRAGMA_(omp task default(shared) own) weft_body_##n##_ arguments; \
 	void weft_body_##n##_ parameters

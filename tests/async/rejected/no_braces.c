@@ -1,4 +1,4 @@
-/* c says: expected (primary-)?expression */
+/* c says: weft_put_braces_around_weft_async_ */
 #include <weft/scope.h>
 
 int main(void)
