@@ -177,6 +177,7 @@ static char *explain(struct lane *l)
 static char *ask(question *holds, unsigned manners, enum seeded_bug bug, uint64_t seed)
 {
 	struct lane *failed = NULL;
+	long compared = 0, too_large = 0;
 	int rc;
 
 	first_seed = seed;
@@ -193,10 +194,12 @@ static char *ask(question *holds, unsigned manners, enum seeded_bug bug, uint64_
 		return explain(failed);
 	CHECK_EQ(rc, 0);
 	for (int i = 0; i < lanes; i++) {
-		printf("%ld programs compared, %ld too large\n", lane[i].c.compared,
-		       lane[i].c.too_large);
+		compared += lane[i].c.compared;
+		too_large += lane[i].c.too_large;
 		comparison_fini(&lane[i].c);
 	}
+	printf("%ld programs compared, %ld too large\n", compared, too_large);
+	CHECK(too_large <= compared / 20);
 	return NULL;
 }
 

@@ -28,32 +28,36 @@ void account_wrong(struct account *a, const char *what)
 }
 
 /* Whether a piece can go on only by what others do. */
-static bool waits(const struct account *a, const struct piece *p)
+static bool waits(const struct account *a, const struct piece *p, const int *length)
 {
 	const struct command *c = p->command;
-	int length;
 
 	if (p->doing != OPERATES)
 		return p->doing == ENDS && p->block->live > 0;
 	if (c->tries && account_cancelled(p->block))
 		return false;
-	length = (int)weft_channel_length(a->channel[c->channel]);
-	return c->kind == RECV ? length == 0 : a->capacity > 0 && length == a->capacity;
+	return c->kind == RECV ? length[c->channel] == 0
+			       : a->capacity > 0 && length[c->channel] == a->capacity;
 }
 
 /* Finds out whether all wait. A piece whose operation was done while it waited, and that did
  * not run since, seems to wait: it shows in the counts. These are not deceived, as never both a
- * sender and a receiver seem to wait at one channel.
+ * sender and a receiver seem to wait at one channel, whose length is asked once: others may be at
+ * it on another core.
  */
 static bool find_stuck(struct account *a)
 {
+	int length[CHANNELS];
+
 	if (a->stuck || a->pieces == NULL || a->starting > 0)
 		return false;
+	for (int c = 0; c < CHANNELS; c++)
+		length[c] = (int)weft_channel_length(a->channel[c]);
 	for (const struct piece *p = a->pieces; p != NULL; p = p->next)
-		if (!waits(a, p))
+		if (!waits(a, p, length))
 			return false;
 	for (int c = 0; c < CHANNELS; c++)
-		if (a->sent[c] - a->received[c] != (int)weft_channel_length(a->channel[c]))
+		if (a->sent[c] - a->received[c] != length[c])
 			return false;
 	a->stuck = true;
 	return true;
