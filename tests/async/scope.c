@@ -61,22 +61,32 @@ TEST(a_body_runs_at_once_and_its_caller_goes_on_when_it_waits)
 	CHECK_EQ(weft_run(order, NULL, NULL), 0);
 }
 
+static void one_of_many(void)
+{
+	weft_scope s;
+
+	weft_scope_begin(&s);
+	CHECK_EQ(weft_async_call(body_yields, (void *)1), 0);
+	CHECK_EQ(weft_async_call(body_plain, (void *)2), 0);
+	CHECK_EQ(weft_scope_end(&s), 0);
+	CHECK_LOG(1, 2, 101);
+}
+
 static int many(void *unused)
 {
-	(void)unused;
-	for (int i = 0; i < TEST_SIZE(20000); i++) {
-		weft_scope s;
+	weft_stats_all before, after;
 
-		weft_scope_begin(&s);
-		CHECK_EQ(weft_async_call(body_yields, (void *)1), 0);
-		CHECK_EQ(weft_async_call(body_plain, (void *)2), 0);
-		CHECK_EQ(weft_scope_end(&s), 0);
-		CHECK_LOG(1, 2, 101);
-	}
+	(void)unused;
+	one_of_many();
+	CHECK(weft_stats(&before, NULL, 0) >= 0);
+	for (int i = 0; i < TEST_SIZE(20000); i++)
+		one_of_many();
+	CHECK(weft_stats(&after, NULL, 0) >= 0);
+	CHECK_EQ(after.stacks, before.stacks);
 	return 0;
 }
 
-TEST(scopes_one_after_the_other_use_few_stacks)
+TEST(scopes_one_after_the_other_use_the_same_stacks)
 {
 	CHECK_EQ(weft_run(many, NULL, NULL), 0);
 }
