@@ -83,7 +83,9 @@ class Thread:
         self.state = state_of(record)
         self.name = record["name"].string(errors="replace") or self.function()
         self.color = int(record["event"]["color"])
-        self.where = text_at(record["event"]["where_"], "(internal)")
+        # A body that has not waited has that of who used the stack before.
+        fresh = int(record["state"]) == SPARE
+        self.where = "" if fresh else text_at(record["event"]["where_"], "(internal)")
 
     def function(self):
         name = function_name(int(self.record["fn"]))

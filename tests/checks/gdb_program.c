@@ -1,5 +1,7 @@
 /* A program for tests/checks/gdb: threads that wait in known places, one that has not
- * begun, a body that has waited, and one that runs on top of who started it. */
+ * begun, a body that has waited, and two that run on top of who started them: of their stacks one
+ * lies higher than that, and one lower. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -76,12 +78,45 @@ static int body(void *unused)
 	return rc;
 }
 
+static uintptr_t below[2];
+
 static int on_top(void *unused)
 {
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
 	(void)unused;
-	all_parked();
+	if ((below[0] < below[1]) == (below[1] < here))
+		puts("the stacks lie in one order");
+	else
+		all_parked();
 	sink++;
 	return 0;
+}
+
+static int between(void *unused)
+{
+	below[1] = (uintptr_t)__builtin_frame_address(0);
+	weft_async_call(on_top, unused);
+	sink++;
+	return 0;
+}
+
+static int yields(void *unused)
+{
+	(void)unused;
+	return weft_yield();
+}
+
+/* The stacks that ended last are used first: so they are now in another order than that in which
+ * they were made. */
+static void turn_stacks_round(void)
+{
+	weft_scope s;
+
+	weft_scope_begin(&s);
+	for (int i = 0; i < 3; i++)
+		weft_async_call(yields, NULL);
+	weft_scope_end(&s);
 }
 
 /* All are of one color: they take turns, in this order. */
@@ -95,10 +130,11 @@ static int first(void *unused)
 	start("reader", reader, NULL);
 	start("locker", locker, NULL);
 	start(NULL, sleeper, NULL); /* it is called by its function */
-	weft_yield();
+	turn_stacks_round();
 	start("late", late, NULL);
 	weft_async_call(body, NULL);
-	weft_async_call(on_top, NULL);
+	below[0] = (uintptr_t)__builtin_frame_address(0);
+	weft_async_call(between, NULL);
 	sink++;
 	return weft_scope_end(&s);
 }
