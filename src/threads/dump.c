@@ -242,6 +242,8 @@ WF_NO_TSAN const char *wf_thread_started(const weft_thread *t)
 {
 	const char *where = *(const char *const volatile *)&t->event.where_;
 
+	if (WF_LOAD(&t->state) == WF_THREAD_SPARE)
+		return "(a body that has not waited)"; /* that of who had the stack before */
 	return where != NULL ? where : "(internal)";
 }
 

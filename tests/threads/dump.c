@@ -567,6 +567,29 @@ static int start_blocking(void *unused)
 	return 0;
 }
 
+static int dumps(void *unused)
+{
+	(void)unused;
+	take_dump();
+	return 0;
+}
+
+static int dumps_in_body(void *unused)
+{
+	weft_scope s;
+
+	weft_scope_begin(&s); /* somebody else uses the stack before, and waits there */
+	CHECK_EQ(weft_async_call(yields, unused), 0);
+	CHECK_EQ(weft_scope_end(&s), 0);
+	return weft_async_call(dumps, unused);
+}
+
+TEST(where_a_body_was_started_is_told_once_it_has_waited)
+{
+	CHECK_EQ(run(dumps_in_body, 1), 0);
+	CHECK(says("started at (a body that has not waited)"));
+}
+
 TEST(a_worker_stuck_in_a_body_is_told_by_the_name_of_who_started_it)
 {
 	weft_options opt = { .workers = 1, .stall_ms = 10 };
