@@ -211,4 +211,115 @@ THREAD_TEST(no_connection_is_lost, 2)
 	return 0;
 }
 
+/* Calls on the pool, and names: with -ECANCELED there was no call, and there is no list. */
+
+static int count_call(void *calls)
+{
+	return atomic_fetch_add((atomic_int *)calls, 1);
+}
+
+static ssize_t offload_one(void *calls)
+{
+	int before = atomic_load((atomic_int *)calls), result = -1;
+	int rc = weft_offload_until(count_call, calls, &result, WEFT_FOREVER);
+
+	CHECK_EQ(result, rc == 0 ? before : -1);
+	return rc;
+}
+
+THREAD_TEST(no_call_is_made_without_being_told, 2)
+{
+	atomic_int calls = 0;
+	struct racer r;
+	int told = 0;
+
+	racer_start(&r, false);
+	for (int i = races(1000); i > 0; i--) {
+		ssize_t rc = race(&r, offload_one, &calls);
+
+		CHECK(rc == 0 || rc == -ECANCELED);
+		told += rc == 0;
+		CHECK_EQ(atomic_load(&calls), told);
+	}
+	racer_end(&r, "offloads");
+	return 0;
+}
+
+static ssize_t resolve_one(void *unused)
+{
+	struct sockaddr_storage *addrs = NULL;
+	int n = weft_resolve("localhost", 80, AF_INET, &addrs);
+
+	(void)unused;
+	CHECK_EQ(addrs != NULL, n > 0);
+	free(addrs);
+	return n;
+}
+
+THREAD_TEST(a_list_of_names_is_given_or_there_is_none, 2)
+{
+	struct racer r;
+
+	racer_start(&r, false);
+	for (int i = races(500); i > 0; i--) {
+		ssize_t n = race(&r, resolve_one, NULL);
+
+		CHECK(n > 0 || n == -ECANCELED || n == -ENOSYS);
+	}
+	racer_end(&r, "lookups");
+	return 0;
+}
+
+/* After -ECANCELED a socket is of no use, but can be closed as ever. */
+static ssize_t connect_one(void *arg)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
+	struct linger rude = { .l_onoff = 1 };
+	struct sockaddr_in addr = address_of(*(int *)arg);
+	weft_scope shield;
+	char byte;
+
+	CHECK(fd >= 0);
+	rc = weft_connect(fd, (struct sockaddr *)&addr, sizeof addr);
+	weft_shield_begin(&shield);
+	if (rc == 0)
+		CHECK_EQ(weft_read(fd, &byte, 1), 1);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &rude, sizeof rude); /* no TIME_WAIT */
+	CHECK_EQ(weft_close(fd), 0);
+	CHECK_EQ(weft_scope_end(&shield), 0);
+	return rc;
+}
+
+/* Of a connection that was cancelled the other side is gone, or about to go. */
+static int greet_all(void *ls)
+{
+	int fd;
+
+	while ((fd = weft_accept(*(int *)ls, NULL)) >= 0) {
+		(void)weft_write_all(fd, "k", 1);
+		CHECK_EQ(weft_close(fd), 0);
+	}
+	return fd == -EBADF ? 0 : fd;
+}
+
+THREAD_TEST(a_socket_is_connected_if_it_is_said, 2)
+{
+	int ls = listener(), rc;
+	weft_thread *accepts;
+	struct racer r;
+
+	racer_start(&r, false);
+	accepts = start_elsewhere(greet_all, &ls);
+	for (int i = races(500); i > 0; i--) {
+		ssize_t n = race(&r, connect_one, &ls);
+
+		CHECK(n == 0 || n == -ECANCELED);
+	}
+	CHECK_EQ(weft_close(ls), 0);
+	CHECK_EQ(weft_join(accepts, &rc), 0);
+	CHECK_EQ(rc, 0);
+	racer_end(&r, "connects");
+	return 0;
+}
+
 TEST_MAIN
