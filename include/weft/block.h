@@ -90,7 +90,9 @@ WEFT_API int weft_kmpc_task_(void *where, int thread, void *task);
 #define WEFT_PRAGMA_(...) _Pragma(#__VA_ARGS__)
 /* Blocks begin with a declaration, which cannot stand without braces in an if or a loop. */
 typedef int weft_put_braces_around_weft_async_;
-#define WEFT_BRACES_ weft_put_braces_around_weft_async_ weft_nothing_(void);
+#define WEFT_BRACES_ \
+	weft_put_braces_around_weft_async_ WEFT_CAT_(weft_nothing_, __COUNTER__) \
+		__attribute__((unused));
 /* What may be copied. The comma makes a pointer of an array, and leaves other types alone. */
 #define WEFT_OWN_CHECK_(...) \
 	WEFT_BRACES_ \
@@ -160,12 +162,10 @@ __asm__(".set __kmpc_omp_task, weft_kmpc_task_");
 /* clang-format on */
 #define WEFT_PARAMETER_(x) , __typeof__(x) x
 #define WEFT_BODY_(n, own, parameters, arguments) WEFT_BODY__(n, own, parameters, arguments)
-/* To return a value from a block is an error, not a warning, from the first block on. */
 #define WEFT_BODY__(n, own, parameters, arguments) \
 	WEFT_BRACES_ \
 	_Static_assert(sizeof(*weft_async_must_stand_in_a_weft_finish_) != 0, ""); \
-	_Pragma("GCC diagnostic error \"-Wreturn-type\"") __extension__ auto void weft_body_##n##_ \
-		parameters; \
+	__extension__ auto void weft_body_##n##_ parameters; \
 	__asm__ volatile(".set GOMP_task, weft_gomp_task_" ::); \
 	WEFT_PRAGMA_(omp task default(shared) own) weft_body_##n##_ arguments; \
 	void weft_body_##n##_ parameters

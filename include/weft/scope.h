@@ -66,8 +66,8 @@ typedef struct weft_scope {
  * Context:  a thread; weft_scope_end waits, and cannot be cancelled.
  * Misuse:   called elsewhere, or out of order: aborts, as nobody could go on
  * Returns:  weft_scope_end: 0, or the first error of the scope (weft_fail); -ETIMEDOUT if
- *           its deadline came before any other, and before it was called or while it
- *           waited; -ESHUTDOWN in a forked child
+ *           it was cancelled by its deadline, and had no error before; -ESHUTDOWN in a
+ *           forked child
  */
 WEFT_API void weft_scope_begin_at(weft_scope *s, const char *where);
 #define weft_scope_begin(s) weft_scope_begin_at(s, WEFT_HERE)
@@ -99,7 +99,8 @@ WEFT_API int weft_async_copy(weft_thread_fn *fn, const void *args, size_t size);
 /* Cancels a scope: all who wait in it, and in what they called and started, go on with
  * -ECANCELED, and find it cancelled from now on. weft_scope_fail also keeps the error
  * (below 0), if it is the scope's first. weft_scope_deadline does so with
- * -ETIMEDOUT at a time on weft_now's clock; a second call changes the time.
+ * -ETIMEDOUT at a time on weft_now's clock, unless it is cancelled before that; a second
+ * call changes the time.
  *
  * Context:  anywhere inside the scope, in any color; weft_scope_cancel and
  *           weft_scope_fail from elsewhere too, as long as the scope has not ended.
@@ -113,11 +114,11 @@ WEFT_API int weft_scope_cancel(weft_scope *s);
 WEFT_API int weft_scope_fail(weft_scope *s, int error);
 WEFT_API int weft_scope_deadline(weft_scope *s, uint64_t when);
 
-/* Tells whether the running thread is to stop: a wait would be cancelled now. A deadline that is past
- * is noticed, too, however long the color was busy.
+/* Tells whether the running thread is to stop: a wait would be cancelled now. A deadline
+ * that is past is noticed, too, however long the color was busy, and cancels its scope.
  *
- * Context:  anywhere.
- * Returns:  whether; false where there is no thread
+ * Context:  anywhere but in a signal handler. Never waits.
+ * Returns:  true: it is to stop; false where there is no thread
  */
 WEFT_API bool weft_cancelled(void);
 
@@ -139,10 +140,10 @@ WEFT_API bool weft_cancelled(void);
  * before the first wait. weft_async_own has copies of its own of up to 8 variables: no
  * arrays, and 512 bytes in all.
  *
- * It stands in braces, directly in a finish block (not in another async), ends with a
- * semicolon, and is not left by return, break or goto. If there is no memory for a stack
- * it runs in place. In C++ an exception that leaves it cancels the scope, and is thrown
- * again at the end of the finish block; of several the first.
+ * It has braces, and stands in braces, directly in a finish block (not in another async);
+ * it ends with a semicolon, and is not left by return, break or goto. If there is no memory
+ * for a stack it runs in place. In C++ an exception that leaves it cancels the scope, and is
+ * thrown again at the end of the finish block; of several the first.
  *
  * Context:  a thread, in a finish block of the same function.
  */
@@ -150,7 +151,8 @@ WEFT_API bool weft_cancelled(void);
 #define weft_async_own(...) WEFT_ASYNC_OWN_(__VA_ARGS__)
 
 /* Cancels, fails or limits the scope of a finish block by its name. As weft_scope_cancel,
- * weft_scope_fail and weft_scope_deadline; the limit is a number of milliseconds.
+ * weft_scope_fail and weft_scope_deadline; the limit is a number of milliseconds from now,
+ * and below 1 it is over at once.
  *
  * Context:  inside the finish block.
  * Returns:  as those

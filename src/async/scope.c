@@ -306,8 +306,10 @@ static WF_NOINLINE int end_slowly(weft_scope *s, weft_thread *t)
 	(void)wf_scope_overdue(s);
 	wait_for_members(s, t);
 	s = t->scope; /* one pointer less to keep over the switch */
-	if (WF_UNLIKELY(s->timed_))
+	if (WF_UNLIKELY(s->timed_)) {
+		(void)wf_scope_overdue(s);
 		stop_timer(s, t);
+	}
 	return ended(s, t);
 }
 
@@ -326,14 +328,17 @@ int weft_scope_end(weft_scope *s)
 	return end_slowly(s, t);
 }
 
+/* Of one that is cancelled, what is left to be tidied up may take its time. */
 static void expire(void *scope)
 {
-	(void)weft_scope_fail(scope, -ETIMEDOUT);
+	if (weft_scope_cancel(scope) == 0)
+		wf_scope_note(scope, -ETIMEDOUT);
 }
 
 int weft_scope_deadline(weft_scope *s, uint64_t when)
 {
 	weft_thread *t = wf_thread_self();
+	int rc;
 
 	if (t == NULL || t != s->owner_)
 		return -EPERM;
@@ -341,14 +346,27 @@ int weft_scope_deadline(weft_scope *s, uint64_t when)
 		stop_timer(s, t);
 	weft_timer_init(&s->timer_, t->event.color, expire, s);
 	__atomic_store_n(&s->deadline_, when, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->timed_, 1, __ATOMIC_RELEASE);
-	return weft_timer_start_until(&s->timer_, when);
+	rc = weft_timer_start_until(&s->timer_, when);
+	if (rc == 0)
+		__atomic_store_n(&s->timed_, 1, __ATOMIC_RELEASE);
+	return rc;
+}
+
+static inline bool has_deadline(const weft_scope *s, uint64_t *when)
+{
+	if (WF_LIKELY(!__atomic_load_n(&s->timed_, __ATOMIC_ACQUIRE)))
+		return false;
+	*when = __atomic_load_n(&s->deadline_, __ATOMIC_RELAXED);
+	return true;
 }
 
 bool wf_scope_overdue(weft_scope *s)
 {
-	if (WF_LIKELY(!__atomic_load_n(&s->timed_, __ATOMIC_ACQUIRE)) ||
-	    !wf_worker_past(wf_worker_self(), __atomic_load_n(&s->deadline_, __ATOMIC_RELAXED)))
+	uint64_t when, now;
+
+	/* Its owner may have moved it in time, while the caller looked at the clock. */
+	if (!has_deadline(s, &when) || !wf_worker_past(wf_worker_self(), when) ||
+	    !has_deadline(s, &now) || now != when)
 		return false;
 	expire(s);
 	return true;

@@ -218,10 +218,27 @@ static int computes_elsewhere(void *unused)
 	return computes(unused);
 }
 
+static int computes_late(void *hops)
+{
+	CHECK_EQ(weft_yield(), 0);
+	if (hops != NULL)
+		CHECK_EQ(weft_hop(weft_color_new()), 0);
+	for (uint64_t until = weft_now() + 2 * WEFT_MS; weft_now() < until;)
+		;
+	return 0;
+}
+
 static int overdue(void *unused)
 {
 	weft_scope outer, s, shield;
 	int rc = 0;
+
+	for (int i = 0; i < 2; i++) { /* nobody asks, while its end waits */
+		weft_scope_begin(&s);
+		CHECK_EQ(weft_scope_deadline(&s, weft_now() + WEFT_MS), 0);
+		CHECK_EQ(weft_async_call(computes_late, i == 0 ? NULL : &rc), 0);
+		CHECK_EQ(weft_scope_end(&s), -ETIMEDOUT);
+	}
 
 	weft_scope_begin(&s);
 	CHECK_EQ(weft_scope_deadline(&s, weft_now() + WEFT_MS), 0);
@@ -248,6 +265,14 @@ static int overdue(void *unused)
 	CHECK_EQ(weft_async_call(computes, unused), 0);
 	CHECK_EQ(weft_scope_end(&s), -ETIMEDOUT);
 	CHECK_EQ(rc, -ECANCELED);
+
+	weft_scope_begin(&s); /* one that is cancelled may be late */
+	CHECK_EQ(weft_scope_deadline(&s, weft_now() + WEFT_MS), 0);
+	CHECK_EQ(weft_scope_cancel(&s), 0);
+	weft_shield_begin(&shield);
+	CHECK_EQ(weft_sleep(WEFT_MS), 0);
+	CHECK_EQ(weft_scope_end(&shield), 0);
+	CHECK_EQ(weft_scope_end(&s), 0);
 
 	weft_scope_begin(&s); /* nobody asks, and it is late all the same */
 	CHECK_EQ(weft_scope_deadline(&s, 1), 0);

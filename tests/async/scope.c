@@ -88,7 +88,7 @@ static int many(void *unused)
 
 TEST(scopes_one_after_the_other_use_the_same_stacks)
 {
-	CHECK_EQ(weft_run(many, NULL, NULL), 0);
+	CHECK_EQ(weft_run(many, NULL, &(weft_options){ .workers = 1 }), 0);
 }
 
 static int fib(void *arg);
