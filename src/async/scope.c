@@ -303,7 +303,8 @@ static WF_INLINE int ended(weft_scope *s, weft_thread *t)
 
 static WF_NOINLINE int end_slowly(weft_scope *s, weft_thread *t)
 {
-	(void)wf_scope_overdue(s);
+	if (WF_UNLIKELY(s->timed_))
+		(void)wf_scope_overdue(s);
 	wait_for_members(s, t);
 	s = t->scope; /* one pointer less to keep over the switch */
 	if (WF_UNLIKELY(s->timed_)) {
