@@ -20,6 +20,9 @@
 #define WF_COLD __attribute__((cold, noinline))
 /* What a worker does between two sleeps, for a wait of a thread: kept together in memory. */
 #define WF_HOT __attribute__((hot))
+/* Fetches the line at an address, a number: there may be nothing, and then it is no pointer to count
+ * on from. */
+#define WF_FETCH(at, writes) __builtin_prefetch((const void *)(uintptr_t)(at), writes)
 #define WF_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* Two lines: x86 prefetches lines in pairs. */

@@ -146,34 +146,34 @@ static inline void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
 		wf_op_close_quiet(f, after);
 }
 
-/* It is about to be tried or ended: fetches it. This and the next are forced to be inline:
- * gcc takes them for functions that do nothing. */
+/* It is about to be tried or ended: fetches it, if there is one. This and the next are forced to be
+ * inline: gcc takes them for functions that do nothing. */
 static WF_INLINE void wf_op_warm(const weft_op *op)
 {
-	const char *at = (const char *)op;
+	uintptr_t at = (uintptr_t)op;
 
-	__builtin_prefetch(at, 1);
-	__builtin_prefetch(at + 64, 1);
-	__builtin_prefetch(at + 128, 1);
+	WF_FETCH(at, 1);
+	WF_FETCH(at + 64, 1);
+	WF_FETCH(at + 128, 1);
 }
 
 /* Its event runs soon: fetches what it is about, and, if it is a thread, the end of its stack,
  * which is just below what it waits for. What the switch left there is behind a gap. */
 static WF_INLINE void wf_op_fetch(const weft_op *op)
 {
-	const char *arg = op->event.arg, *stack = (const char *)op;
+	uintptr_t arg = (uintptr_t)op->event.arg, stack = (uintptr_t)op;
 
-	__builtin_prefetch(arg, 1);
-	__builtin_prefetch(arg + 64, 1);
-	__builtin_prefetch(arg + 128, 1);
-	__builtin_prefetch(arg + 192, 1);
-	__builtin_prefetch(stack - 64, 1);
-	__builtin_prefetch(stack - 128, 1);
-	__builtin_prefetch(stack - 192, 1);
-	__builtin_prefetch(stack - 264, 1);
-	__builtin_prefetch(stack + 192, 1);
-	__builtin_prefetch(stack + 256, 1);
-	__builtin_prefetch(stack + 320, 1);
+	WF_FETCH(arg, 1);
+	WF_FETCH(arg + 64, 1);
+	WF_FETCH(arg + 128, 1);
+	WF_FETCH(arg + 192, 1);
+	WF_FETCH(stack - 64, 1);
+	WF_FETCH(stack - 128, 1);
+	WF_FETCH(stack - 192, 1);
+	WF_FETCH(stack - 264, 1);
+	WF_FETCH(stack + 192, 1);
+	WF_FETCH(stack + 256, 1);
+	WF_FETCH(stack + 320, 1);
 }
 
 /* Ends one that is in no list, or never will be, and delivers it. */

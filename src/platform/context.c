@@ -25,10 +25,10 @@ struct frame {
 };
 #endif
 
-void wf_context_init(struct wf_context *c, uintptr_t low, uintptr_t high, void (*entry)(void *arg),
-		     void *arg)
+void wf_context_init(struct wf_context *c, uintptr_t low, uintptr_t high, size_t room,
+		     void (*entry)(void *arg), void *arg)
 {
-	struct frame *f = (struct frame *)(high & ~(uintptr_t)15) - 1;
+	struct frame *f = (struct frame *)((high - room) & ~(uintptr_t)15) - 1;
 
 #if defined(WF_ASAN)
 	/* Frames of a flow that ended there without returning. */
@@ -40,7 +40,7 @@ void wf_context_init(struct wf_context *c, uintptr_t low, uintptr_t high, void (
 	c->sp = f;
 	/* Dumps read these two at any time: those of a stack are always the same. */
 	c->low = low;
-	c->high = high;
+	c->high = high - room;
 	c->caught = NULL;
 	c->uncaught = 0;
 #if defined(WF_ASAN)

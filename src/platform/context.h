@@ -32,9 +32,10 @@ struct wf_context {
 };
 
 /* Makes a flow that, when first switched to, calls entry(arg) on the stack
- * [low, high). entry calls wf_context_begun first, and never returns. */
-void wf_context_init(struct wf_context *c, uintptr_t low, uintptr_t high, void (*entry)(void *arg),
-		     void *arg);
+ * [low, high), below `room` bytes that are left free. entry calls wf_context_begun first, and
+ * never returns. */
+void wf_context_init(struct wf_context *c, uintptr_t low, uintptr_t high, size_t room,
+		     void (*entry)(void *arg), void *arg);
 /* It will not be switched to again. */
 void wf_context_fini(struct wf_context *c);
 

@@ -45,9 +45,12 @@ static bool take_some(weft_rwlock *l, struct wf_waiters *chain)
 {
 	for (int n = 0; n < LET_IN; n++) {
 		struct wf_waiter *w = l->waiters_.first;
-		struct rw_waiter *rw = as_rw_waiter(w);
+		struct rw_waiter *rw;
 
-		if (w == NULL || !may_enter(l, rw->writes))
+		if (w == NULL)
+			return false;
+		rw = as_rw_waiter(w);
+		if (!may_enter(l, rw->writes))
 			return false;
 		wf_waiters_remove(&l->waiters_, w);
 		wf_waiters_add(chain, w);

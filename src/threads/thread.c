@@ -376,7 +376,7 @@ static WF_INLINE weft_thread *make(struct wf_worker *w, const weft_thread_attr *
 	t = class >= 0 ? wf_stack_get(s, w != NULL ? &w->flow.stacks : NULL, class, err) : NULL;
 	if (t == NULL)
 		return NULL;
-	wf_context_init(&t->context, wf_stack_low(class, t), (uintptr_t)t - room, thread_main, t);
+	wf_context_init(&t->context, wf_stack_low(class, t), (uintptr_t)t, room, thread_main, t);
 	t->stack_class = (uint8_t) class;
 	return t;
 }

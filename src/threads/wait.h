@@ -125,26 +125,26 @@ void wf_waiters_remove(struct wf_waiters *list, struct wf_waiter *w);
 static WF_INLINE void wf_waiters_warm(const struct wf_waiter *first)
 {
 	const struct wf_waiter *second = first->next;
-	const char *far;
+	uintptr_t far;
 
 	if (second == NULL)
 		return;
-	far = (const char *)second->thread;
-	__builtin_prefetch(far);
-	__builtin_prefetch(far + 64);
-	__builtin_prefetch(far + 128);
-	__builtin_prefetch(far + 192);
+	far = (uintptr_t)second->thread;
+	WF_FETCH(far, 0);
+	WF_FETCH(far + 64, 0);
+	WF_FETCH(far + 128, 0);
+	WF_FETCH(far + 192, 0);
 	/* Its callers' frames: who wakes it fetches those below. */
-	far = (const char *)second;
-	__builtin_prefetch(far + 128);
-	__builtin_prefetch(far + 192);
-	__builtin_prefetch(far + 256);
-	__builtin_prefetch(far + 320);
+	far = (uintptr_t)second;
+	WF_FETCH(far + 128, 0);
+	WF_FETCH(far + 192, 0);
+	WF_FETCH(far + 256, 0);
+	WF_FETCH(far + 320, 0);
 	if (second->next == NULL)
 		return;
-	far = (const char *)second->next;
-	__builtin_prefetch(far);
-	__builtin_prefetch(far + 64);
+	far = (uintptr_t)second->next;
+	WF_FETCH(far, 0);
+	WF_FETCH(far + 64, 0);
 }
 
 #endif

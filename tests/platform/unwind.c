@@ -101,7 +101,7 @@ static void start(void)
 	CHECK(stack != NULL);
 	memset(stack, 0, SIZE);
 	wf_context_adopt(&here);
-	wf_context_init(&there, (uintptr_t)stack, (uintptr_t)stack + SIZE, body, NULL);
+	wf_context_init(&there, (uintptr_t)stack, (uintptr_t)stack + SIZE, 0, body, NULL);
 }
 
 static struct wf_unwind left(void)
@@ -171,7 +171,7 @@ TEST(a_signal_shows_where_it_came)
 
 	start();
 	CHECK_EQ(sigaction(SIGUSR1, &action, NULL), 0);
-	wf_context_init(&there, (uintptr_t)stack, (uintptr_t)stack + SIZE, signal_body, NULL);
+	wf_context_init(&there, (uintptr_t)stack, (uintptr_t)stack + SIZE, 0, signal_body, NULL);
 	wf_context_switch(&here, &there, false);
 	CHECK_EQ(caught, 1);
 	CHECK_EQ(find(find(0, "raise_it"), "signal_body") + 1, find(0, "wf_switch_root"));

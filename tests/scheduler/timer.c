@@ -269,7 +269,7 @@ static void restart_after_long(void *turn)
 		continue;
 	CHECK_EQ(weft_timer_restart(&timer, NEVER), 0);
 	if ((uintptr_t)turn < LONG_TURNS)
-		CHECK_EQ(weft_post(5, restart_after_long, (char *)turn + 1), 0);
+		CHECK_EQ(weft_post(5, restart_after_long, (void *)((uintptr_t)turn + 1)), 0);
 	else
 		CHECK_EQ(weft_timer_cancel(&timer), 0);
 }
