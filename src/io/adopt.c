@@ -18,13 +18,11 @@ static void renew(struct wf_fd *f, bool fresh, struct wf_after *after) WF_REQUIR
 {
 	if (f->kind == WF_KIND_UNKNOWN)
 		return;
-	if (fresh || wf_fd_changed(f)) {
+	if (fresh || wf_fd_changed(f))
 		wf_op_end_all(f, -EBADF, after);
-		wf_fd_forget(f);
-	} else if (!f->sure && unused(f)) {
-		wf_io->forget(f);
-		wf_fd_forget(f);
-	}
+	else if (f->sure || !unused(f))
+		return;
+	wf_fd_forget(f);
 }
 
 static int trust(struct wf_fd *f, bool fresh, struct wf_after *after) WF_REQUIRES(f->lock)

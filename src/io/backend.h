@@ -46,7 +46,7 @@ struct wf_backend {
 	void (*offloaded)(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after);
 	/* An operation is being started from worker `id`, which is not home. */
 	void (*used_from)(struct wf_fd *f, int id);
-	/* The descriptor will be closed. */
+	/* The descriptor will be closed, or was: its number begins a new life. */
 	void (*forget)(struct wf_fd *f);
 
 	/* Whether f can be waited for: 0, -EPERM or another error. */

@@ -62,6 +62,13 @@ void wf_op_end_all(struct wf_fd *f, int error, struct wf_after *after)
 	end_list(f, f->dir[WF_OUT].head, error, after);
 }
 
+void wf_op_close_all(struct wf_fd *f, struct wf_after *after)
+{
+	wf_op_end_all(f, -ECANCELED, after);
+	wf_fd_set_closing(f, true);
+	wf_op_close_if_quiet(f, after);
+}
+
 /* It may end meanwhile, and even be started again by its owner, elsewhere. */
 static int cancel_going(weft_op *op)
 {
@@ -129,9 +136,7 @@ static int close_now(struct wf_fd *f)
 		wf_lock_give(&f->lock);
 		return -EBADF;
 	}
-	wf_op_end_all(f, -ECANCELED, &after);
-	wf_fd_set_closing(f, true);
-	wf_op_close_if_quiet(f, &after);
+	wf_op_close_all(f, &after);
 	wf_lock_give(&f->lock);
 	if (after.close) {
 		after.close = false;

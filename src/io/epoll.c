@@ -414,7 +414,6 @@ static int watchable(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->loc
 	err = control(f->home, EPOLL_CTL_ADD, f);
 	if (err != 0)
 		return err == -EEXIST ? 0 : err;
-	forget(f);
 	wf_op_end_all(f, -EBADF, after);
 	wf_fd_forget(f);
 	err = wf_fd_learn(f);

@@ -195,6 +195,7 @@ void wf_fd_set_kind(struct wf_fd *f, enum wf_kind kind)
 
 void wf_fd_forget(struct wf_fd *f)
 {
+	wf_io->forget(f);
 	f->life++;
 	__atomic_store_n(&f->kind, WF_KIND_UNKNOWN, __ATOMIC_RELAXED);
 	wf_fd_set_closing(f, false);

@@ -383,11 +383,8 @@ int64_t wf_now_close(int fd)
 	if (f == NULL)
 		return n;
 	wf_lock_take(&f->lock);
-	if (quiet(f)) {
-		wf_op_end_all(f, -ECANCELED, &after);
-		wf_fd_set_closing(f, true);
-		wf_op_close_if_quiet(f, &after);
-	}
+	if (quiet(f))
+		wf_op_close_all(f, &after);
 	wf_lock_give(&f->lock);
 	if (after.close) {
 		after.close = false;

@@ -110,7 +110,6 @@ void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after)
 		after->close_fd = f->fd;
 		after->close = true;
 	}
-	wf_io->forget(f);
 	wf_fd_forget(f);
 }
 

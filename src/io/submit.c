@@ -32,10 +32,8 @@ static void choose_worker(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 static int close_begin(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_REQUIRES(f->lock)
 {
 	wf_op_live(op);
-	wf_op_end_all(f, -ECANCELED, after);
-	wf_fd_set_closing(f, true);
 	f->closer = op;
-	wf_op_close_if_quiet(f, after);
+	wf_op_close_all(f, after);
 	return 0;
 }
 
