@@ -87,9 +87,12 @@ static bool anything_left(struct wf_runtime *rt)
 
 WF_HOT bool wf_runtime_finished(struct wf_runtime *rt)
 {
-	for (;;) {
-		uint64_t seen = atomic_load(&gate), roused = atomic_load(&rt->roused);
+	uint64_t roused;
 
+	for (;;) {
+		uint64_t seen = atomic_load(&gate);
+
+		roused = atomic_load(&rt->roused);
 		if (!wf_runtime_asleep(rt) || anything_left(rt) || !wf_runtime_asleep(rt) ||
 		    atomic_load(&rt->roused) != roused)
 			return false;
@@ -98,8 +101,9 @@ WF_HOT bool wf_runtime_finished(struct wf_runtime *rt)
 			break;
 		sched_yield(); /* public calls do not block: they are out soon */
 	}
-	WF_ASSERT(wf_sched_queued(&rt->sched) == 0); /* S3: nothing is lost */
-	WF_STORE(&rt->ran_dry, true);                /* two workers may find it at once */
+	/* S3: nothing is lost; but a signal, say, may wake a worker and be queued just now. */
+	WF_ASSERT(wf_sched_queued(&rt->sched) == 0 || atomic_load(&rt->roused) != roused);
+	WF_STORE(&rt->ran_dry, true); /* two workers may find it at once */
 	wf_runtime_stop(rt);
 	return true;
 }
