@@ -78,6 +78,11 @@ static int add(struct wf_fd *f) WF_REQUIRES(f->lock)
 	return err;
 }
 
+static void leave(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	(void)f;
+}
+
 static void forget(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	if (f->registered)
@@ -749,6 +754,7 @@ const struct wf_backend wf_epoll = {
 	.cancel = cancel,
 	.offloaded = offloaded,
 	.used_from = used_from,
+	.leave = leave,
 	.forget = forget,
 	.watchable = watchable,
 	.arm = arm,
