@@ -19,7 +19,6 @@
 static struct {
 	const struct disk_work *work;
 	double *values;
-	char *bufs;
 	long reads;
 	bool stop;
 	int error;
@@ -42,7 +41,7 @@ static int direct_thread(void *arg)
 	size_t i = (size_t)(uintptr_t)arg;
 	uint64_t seed = i + 1;
 
-	while (!t.stop && read_one(disk_file.direct, t.bufs + i * DISK_BLOCK, &seed))
+	while (!t.stop && read_one(disk_file.direct, disk_file.buffers + i * DISK_BLOCK, &seed))
 		;
 	return 0;
 }
@@ -53,7 +52,7 @@ static int cached_thread(void *arg)
 	uint64_t seed = i + 1;
 
 	for (int n = DISK_READS_CACHED / t.work->threads; n > 0; n--)
-		if (!read_one(disk_file.cached, t.bufs + i * DISK_BLOCK, &seed))
+		if (!read_one(disk_file.cached, disk_file.buffers + i * DISK_BLOCK, &seed))
 			break;
 	return 0;
 }
@@ -95,10 +94,6 @@ static int measure(const void *arg, double *values)
 
 	t.work = arg;
 	t.values = values;
-	t.bufs = aligned_alloc(DISK_BLOCK, (size_t)t.work->threads * DISK_BLOCK);
-	if (t.bufs == NULL)
-		return -ENOMEM;
-	memset(t.bufs, 0, (size_t)t.work->threads * DISK_BLOCK);
 	if (t.work->cached)
 		disk_file_warm();
 	opt.io = t.work->io;

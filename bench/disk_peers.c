@@ -7,11 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "disk.h"
 
-struct disk_file disk_file = { -1, -1 };
+struct disk_file disk_file = { -1, -1, NULL };
 
 static int write_blocks(int fd)
 {
@@ -59,15 +60,25 @@ void disk_file_warm(void)
 			return;
 }
 
+static int make_buffers(void)
+{
+	disk_file.buffers = mmap(NULL, DISK_BUFFERS, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	return disk_file.buffers != MAP_FAILED ? 0 : -errno;
+}
+
 int disk_bench(const struct bench_plan *plan, int groups, void (*add)(int g), void (*derive)(int g))
 {
 	int err = make_file();
 
 	bench_begin(plan);
+	if (err == 0)
+		err = make_buffers();
 	if (err < 0) {
 		char why[128];
 
-		snprintf(why, sizeof why, "no file for it in TMPDIR: %s", strerror(-err));
+		snprintf(why, sizeof why, "no file for it in TMPDIR, or no memory: %s",
+			 strerror(-err));
 		bench_add_missing("all", "weft", why);
 	}
 	for (int g = 0; g < groups && err == 0; g++)
@@ -77,6 +88,8 @@ int disk_bench(const struct bench_plan *plan, int groups, void (*add)(int g), vo
 		derive(g);
 	close(disk_file.direct);
 	close(disk_file.cached);
+	if (err == 0)
+		munmap(disk_file.buffers, DISK_BUFFERS);
 	return bench_end();
 }
 
@@ -89,19 +102,15 @@ void disk_values(double *values, double reads, double ns, double cpu_ns)
 static int read_cached(const void *arg, double *values)
 {
 	const struct disk_work *work = arg;
-	char *bufs = aligned_alloc(DISK_BLOCK, (size_t)work->threads * DISK_BLOCK);
 	uint64_t seed = 1, start;
 	double cpu;
 
-	if (bufs == NULL)
-		return -ENOMEM;
 	disk_file_warm();
-	memset(bufs, 0, (size_t)work->threads * DISK_BLOCK);
 	start = bench_now();
 	cpu = bench_cpu_ns(getpid());
 	for (int i = 0; i < DISK_READS_CACHED; i++) {
 		/* Into as many buffers as the threads have, for the caches' sake. */
-		char *buf = bufs + (size_t)(i % work->threads) * DISK_BLOCK;
+		char *buf = disk_file.buffers + (size_t)(i % work->threads) * DISK_BLOCK;
 
 		if (pread(disk_file.cached, buf, DISK_BLOCK, disk_random(work, &seed)) !=
 		    DISK_BLOCK)
@@ -148,16 +157,15 @@ static struct {
 
 static void *read_thread(void *arg)
 {
-	size_t size = disk_size(t.work);
-	char *buf = aligned_alloc(DISK_BLOCK, size);
-	uint64_t seed = (uint64_t)(uintptr_t)arg;
+	size_t size = disk_size(t.work), nth = (size_t)(uintptr_t)arg;
+	char *buf = disk_file.buffers + (nth - 1) * size;
+	uint64_t seed = nth;
 
-	while (buf != NULL && !atomic_load_explicit(&t.stop, memory_order_relaxed)) {
+	while (!atomic_load_explicit(&t.stop, memory_order_relaxed)) {
 		if (pread(disk_file.direct, buf, size, disk_random(t.work, &seed)) != (ssize_t)size)
 			break;
 		atomic_fetch_add_explicit(&t.reads, 1, memory_order_relaxed);
 	}
-	free(buf);
 	return NULL;
 }
 

@@ -69,8 +69,6 @@ static long read_on(struct io_uring *ring, const struct disk_work *work, uint64_
 int disk_uring(const void *arg, double *values)
 {
 	const struct disk_work *work = arg;
-	size_t size = (size_t)work->threads * disk_size(work);
-	char *bufs = aligned_alloc(DISK_BLOCK, size);
 	double cpu;
 	struct io_uring ring;
 	uint64_t seed = disk_seed(), start;
@@ -78,13 +76,12 @@ int disk_uring(const void *arg, double *values)
 	int err = ring_init(&ring, (unsigned)work->threads);
 
 	disk_begin(work);
-	if (err < 0 || bufs == NULL)
-		return bench_fail("io_uring: %s", strerror(err < 0 ? -err : ENOMEM));
-	memset(bufs, 0, size);
+	if (err < 0)
+		return bench_fail("io_uring: %s", strerror(-err));
 	if (work->cached)
 		disk_file_warm();
 	for (int i = 0; i < work->threads; i++)
-		start_read(&ring, work, bufs + (size_t)i * disk_size(work), &seed);
+		start_read(&ring, work, disk_file.buffers + (size_t)i * disk_size(work), &seed);
 	if (!work->cached && read_on(&ring, work, &seed, DISK_FILL_NS, LONG_MAX) < 0)
 		return -EIO;
 	start = bench_now();

@@ -31,7 +31,6 @@ enum { READS, CPU, COMPARED };
 static struct {
 	const struct job *job;
 	double *values;
-	char *bufs;
 	weft_sem room;     /* a body each: in the pipeline */
 	char **free;       /* the same: a ring of the buffers that no read uses */
 	unsigned get, put; /* where in the ring */
@@ -102,7 +101,7 @@ static int start_all(void)
 	int err = 0;
 
 	for (int i = 0; i < t.job->disk.threads && err == 0; i++)
-		err = weft_async_call(read_on, t.bufs + (size_t)i * size);
+		err = weft_async_call(read_on, disk_file.buffers + (size_t)i * size);
 	return err;
 }
 
@@ -147,9 +146,11 @@ static int pipeline(void)
 
 static int app(void *arg)
 {
-	int err;
+	int err = weft_fd_adopt(t.fd);
 
 	(void)arg;
+	if (err < 0)
+		return bench_fail("weft_fd_adopt: %s", strerror(-err));
 	begin();
 	err = pipeline();
 	if (t.job->disk.cached)
@@ -168,13 +169,11 @@ static int measure(const void *arg, double *values)
 	t.values = values;
 	t.seed = disk_seed();
 	t.fd = work->cached ? disk_file.cached : disk_file.direct;
-	t.bufs = aligned_alloc(DISK_BLOCK, depth * size);
 	t.free = calloc(depth, sizeof(char *));
-	if (t.bufs == NULL || t.free == NULL)
+	if (t.free == NULL)
 		return -ENOMEM;
-	memset(t.bufs, 0, depth * size);
 	for (size_t i = 0; i < depth; i++)
-		t.free[i] = t.bufs + i * size;
+		t.free[i] = disk_file.buffers + i * size;
 	weft_sem_init(&t.room, (uint32_t)depth);
 	if (work->cached)
 		disk_file_warm();
@@ -218,21 +217,11 @@ static int start_side(const struct job *job, bool by_hand, int *told)
 	return pid;
 }
 
-/* Short turns compare best; but what is under way ends while its owner is stopped, so a turn is
- * longer by what a slow disk needs for that. */
-static useconds_t turn_us(const struct disk_work *work)
-{
-	const size_t least = 10000, most = 200000, bytes_per_us = 100;
-	size_t us = least + (size_t)work->threads * disk_size(work) / bytes_per_us;
-
-	return (useconds_t)(us < most ? us : most);
-}
-
 static void let_run(const struct disk_work *work, const int *pids, int nth)
 {
 	kill(pids[!nth], SIGSTOP);
 	kill(pids[nth], SIGCONT);
-	usleep(turn_us(work));
+	usleep((useconds_t)(disk_turn_ns(work) / 1e3));
 }
 
 /* As long as they measure; then both run. In pairs of turns each is first as often as second. */
@@ -376,7 +365,8 @@ static const struct bench_plan plan = {
 		"O_DIRECT, or of 32 MB in the page cache; so many are under way at a time.\n"
 		"weft: as many async bodies, each of which reads in a loop, in one finish block;\n"
 		"\"a body each\": one for each read, as in the paper. pread: one after the other.\n"
-		"\"in turns\": with the loop by hand, 10 to 200 ms each, the order changes.\n"
+		"weft is told that only it closes the file (weft_fd_adopt).\n"
+		"\"in turns\": with the loop by hand, 10 ms to 1 s each, the order changes.\n"
 		"All run on the first CPU, as one of them may have the disk's interrupts.\n"
 		"The file is in TMPDIR, or /var/tmp",
 	.metrics = { [READS] = { "reads", "K/s", BENCH_HIGHER },
