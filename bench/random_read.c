@@ -146,11 +146,9 @@ static int pipeline(void)
 
 static int app(void *arg)
 {
-	int err = weft_fd_adopt(t.fd);
+	int err;
 
 	(void)arg;
-	if (err < 0)
-		return bench_fail("weft_fd_adopt: %s", strerror(-err));
 	begin();
 	err = pipeline();
 	if (t.job->disk.cached)
@@ -365,7 +363,6 @@ static const struct bench_plan plan = {
 		"O_DIRECT, or of 32 MB in the page cache; so many are under way at a time.\n"
 		"weft: as many async bodies, each of which reads in a loop, in one finish block;\n"
 		"\"a body each\": one for each read, as in the paper. pread: one after the other.\n"
-		"weft is told that only it closes the file (weft_fd_adopt).\n"
 		"\"in turns\": with the loop by hand, 10 ms to 1 s each, the order changes.\n"
 		"All run on the first CPU, as one of them may have the disk's interrupts.\n"
 		"The file is in TMPDIR, or /var/tmp",

@@ -247,8 +247,8 @@ WEFT_API int weft_op_poll_at(weft_op *op, int fd, int events, const char *where)
 WEFT_API int weft_op_cancel(weft_op *op);
 
 /* Closes fd at once: what weft_op_close does, without a completion. If the kernel
- * still works on an operation of fd, or another worker's ring keeps it (see
- * weft_fd_adopt), it is closed when that has ended, which is soon. May block where close(2) does. Called from another color than that of a
+ * still works on an operation of fd, it is closed when that has ended, which is
+ * soon. May block where close(2) does. Called from another color than that of a
  * watch of fd, a call of the watch that is queued or running still comes to its
  * end, as with weft_off_fd.
  *
@@ -261,9 +261,7 @@ WEFT_API int weft_fd_close(int fd);
  * weft_close), and that nobody changes its O_NONBLOCK. What Weft itself made, by
  * accepting, connecting, opening or weft_pipe, needs no telling. It makes waiting
  * cheaper: of any other descriptor the kernel is asked, at each wait, whether the
- * number still means the same. A file's use at offsets may be cheaper, too: on
- * io_uring, with weft_options.stall_ms below 0, the ring keeps one that is used
- * often; who closes such a file otherwise would find it still open, and read on.
+ * number still means the same.
  *
  * Context:  any thread.
  * Returns:  0

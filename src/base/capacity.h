@@ -16,8 +16,6 @@
 #define WF_PLENTY 2            /* colors queued, so that the kernel can wait */
 #define WF_RING_ENTRIES 4      /* of io_uring: that wait to be submitted */
 #define WF_RING_COMPLETIONS 8  /* of io_uring: before the kernel must keep them */
-#define WF_RING_FILES 2        /* of io_uring: that a ring has by numbers of its own, */
-#define WF_RING_FILE_USES 2    /* and how often one is used before it gets one */
 #define WF_POLL_BATCH 4        /* completions or edges taken at a time */
 #define WF_POLL_PART 2         /* of a batch of edges, seen to at a time */
 #define WF_FD_CHUNK 4          /* descriptor records made at a time */
@@ -41,8 +39,6 @@
 #define WF_PLENTY 4
 #define WF_RING_ENTRIES 256
 #define WF_RING_COMPLETIONS 4096
-#define WF_RING_FILES 64
-#define WF_RING_FILE_USES 32
 #define WF_POLL_BATCH 64
 #define WF_POLL_PART 8
 #define WF_FD_CHUNK 256

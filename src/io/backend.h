@@ -46,8 +46,6 @@ struct wf_backend {
 	void (*offloaded)(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after);
 	/* An operation is being started from worker `id`, which is not home. */
 	void (*used_from)(struct wf_fd *f, int id);
-	/* It is to be closed when nothing is busy. */
-	void (*leave)(struct wf_fd *f);
 	/* The descriptor will be closed, or was: its number begins a new life. */
 	void (*forget)(struct wf_fd *f);
 

@@ -66,7 +66,6 @@ void wf_op_close_all(struct wf_fd *f, struct wf_after *after)
 {
 	wf_op_end_all(f, -ECANCELED, after);
 	wf_fd_set_closing(f, true);
-	wf_io->leave(f);
 	wf_op_close_if_quiet(f, after);
 }
 

@@ -78,11 +78,6 @@ static int add(struct wf_fd *f) WF_REQUIRES(f->lock)
 	return err;
 }
 
-static void leave(struct wf_fd *f) WF_REQUIRES(f->lock)
-{
-	(void)f;
-}
-
 static void forget(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	if (f->registered)
@@ -754,7 +749,6 @@ const struct wf_backend wf_epoll = {
 	.cancel = cancel,
 	.offloaded = offloaded,
 	.used_from = used_from,
-	.leave = leave,
 	.forget = forget,
 	.watchable = watchable,
 	.arm = arm,

@@ -77,11 +77,6 @@ struct __attribute__((aligned(64))) wf_fd {
 	 * of a file's reads and writes have begun. */
 	weft_op *waiting;
 	uint32_t paced;
-	/* uring_file.c: the file's number in the ring of worker `ring`, or 0; uses that did not get
-	 * it one; a number is being given up, which counts as busy. */
-	uint16_t ring;
-	uint8_t number, uses;
-	bool leaving;
 	struct wf_watch *watch[WF_DIRS]; /* in force */
 	struct wf_watch *watches;        /* all that are not freed yet */
 	weft_op *closer;                 /* the close operation that waits */

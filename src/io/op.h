@@ -215,7 +215,7 @@ bool wf_op_misjudged(struct wf_fd *f, const weft_op *op, int64_t error) WF_REQUI
 
 /* Ends everything on f; what is busy ends later. */
 void wf_op_end_all(struct wf_fd *f, int error, struct wf_after *after) WF_REQUIRES(f->lock);
-/* The same; f is closed when nothing is busy. */
+/* The same, and f is closed when nothing is busy. */
 void wf_op_close_all(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);
 
 /* Forgets everything on f when the runtime has stopped and no thread is left. */

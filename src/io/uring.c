@@ -52,7 +52,7 @@ static void step_sendfile(struct wf_uring *u, weft_op *op)
 		n = wf_try_sendfile(op);
 	if (n == -EAGAIN) {
 		op->how_ = WF_HOW_POLL;
-		wf_uring_put(u, op, 0);
+		wf_uring_put(u, op);
 		return;
 	}
 	u->stirred = true;
@@ -72,7 +72,7 @@ static void take_start(struct wf_uring *u, weft_op *op)
 	if (WF_UNLIKELY(op->kind_ == WF_OP_SENDFILE && op->how_ != WF_HOW_POLL))
 		step_sendfile(u, op);
 	else
-		wf_uring_put(u, op, 0);
+		wf_uring_put(u, op);
 }
 
 static void take_cancel(struct wf_uring *u, weft_op *op)
@@ -302,8 +302,6 @@ static WF_HOT int poll_uring(struct wf_poller *p, uint64_t until)
 
 	arm_wake(u);
 	u->stirred = false;
-	if (WF_UNLIKELY(WF_LOAD(&u->file_unwanted) != 0))
-		wf_uring_files_see_to(u);
 	take_list(u);
 	if (waits && (u->todo != 0 || u->stirred || !WF_LOAD(&u->wake_armed) ||
 		      wf_poller_woken(p) || any_done(u)))
@@ -503,7 +501,6 @@ static void close_uring(struct wf_poller *p)
 		enter(u, wf_now() + 10 * 1000 * 1000);
 		reap(u, WF_RING_COMPLETIONS, &unused);
 	}
-	wf_uring_files_close(u);
 	io_uring_queue_exit(&u->ring);
 	u->open = false;
 }
@@ -545,8 +542,6 @@ static struct wf_poller *open_uring(struct wf_worker *w, int *err)
 	atomic_init(&u->alarm, UINT64_MAX);
 	io_uring_ring_dontfork(&u->ring);
 	(void)io_uring_register_ring_fd(&u->ring); /* cheaper calls, where it is known */
-	if (u->alone)
-		wf_uring_files_open(u);
 	return &u->base;
 }
 
@@ -562,7 +557,6 @@ const struct wf_backend wf_uring = {
 	.cancel = wf_uring_cancel,
 	.offloaded = wf_uring_offloaded,
 	.used_from = wf_uring_used_from,
-	.leave = wf_uring_leave,
 	.forget = wf_uring_forget,
 	.watchable = wf_uring_watchable,
 	.arm = wf_uring_arm,

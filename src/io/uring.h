@@ -1,13 +1,12 @@
 /* uring.h - one worker's ring, shared by the files of the io_uring backend:
  * uring.c looks at the kernel, uring_op.c knows what an operation goes through,
- * uring_entry.c fills in entries of the ring, uring_file.c has files by numbers of the ring.
+ * uring_entry.c fills in entries of the ring.
  */
 #ifndef WF_URING_H
 #define WF_URING_H
 
 #include <liburing.h>
 
-#include "base/capacity.h"
 #include "base/lock.h"
 #include "io/backend.h"
 
@@ -40,14 +39,6 @@ struct wf_uring {
 	uint64_t submitted;                /* entries that will complete */
 	struct __kernel_timespec alarm_in; /* the kernel reads it when it takes the entry */
 	bool stirred;                      /* taking the list made work here: do not sleep */
-	/* Files by numbers of the ring, where the owner is alone, and what life of theirs; which
-	 * numbers are free. */
-	struct wf_uring_file {
-		struct wf_fd *f;
-		uint32_t life;
-	} file[WF_RING_FILES];
-	uint64_t file_free;
-	_Atomic uint64_t file_unwanted; /* numbers that others want to be given up */
 	/* Whoever reads completions holds the lock, or is alone. */
 	struct wf_lock lock;
 	uint64_t completed;
@@ -63,24 +54,9 @@ extern struct wf_uring_kernel {
 	_Atomic bool no_sync_cancel;
 } wf_uring_kernel;
 
-/* Files. Their numbers count from 1; 0 is none. */
-void wf_uring_files_open(struct wf_uring *u);
-void wf_uring_files_close(struct wf_uring *u);
-/* Gives up what others want to be, for the owner. */
-void wf_uring_files_see_to(struct wf_uring *u);
-unsigned wf_uring_file_add(struct wf_uring *u, struct wf_fd *f) WF_REQUIRES(f->lock);
-
-/* By which number the owner of a ring where it is alone uses a file. */
-static inline unsigned wf_uring_file(struct wf_uring *u, struct wf_fd *f) WF_REQUIRES(f->lock)
-{
-	if (WF_LIKELY(f->number != 0))
-		return f->ring == u->base.id ? f->number : 0;
-	return f->sure && ++f->uses > WF_RING_FILE_USES ? wf_uring_file_add(u, f) : 0;
-}
-
-/* Entries. Room must be asked for first, once for each. `file`: the number of its file. */
+/* Entries. Room must be asked for first, once for each. */
 bool wf_uring_room(struct wf_uring *u);
-void wf_uring_put(struct wf_uring *u, weft_op *op, unsigned file);
+void wf_uring_put(struct wf_uring *u, weft_op *op);
 void wf_uring_put_cancel(struct wf_uring *u, const weft_op *op);
 
 /* The kernel, or whoever did its work, has an outcome for op. What there is to deliver
@@ -101,7 +77,6 @@ void wf_uring_cancel(struct wf_fd *f, weft_op *op, struct wf_after *after) WF_RE
 void wf_uring_offloaded(struct wf_fd *f, weft_op *op, int64_t n, struct wf_after *after)
 	WF_REQUIRES(f->lock);
 void wf_uring_used_from(struct wf_fd *f, int id) WF_REQUIRES(f->lock);
-void wf_uring_leave(struct wf_fd *f) WF_REQUIRES(f->lock);
 void wf_uring_forget(struct wf_fd *f) WF_REQUIRES(f->lock);
 int wf_uring_watchable(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);
 void wf_uring_arm(struct wf_fd *f, struct wf_watch *w) WF_REQUIRES(f->lock);

@@ -85,7 +85,7 @@ static void prep_kind(struct io_uring_sqe *sqe, const weft_op *op)
 	}
 }
 
-WF_HOT void wf_uring_put(struct wf_uring *u, weft_op *op, unsigned file)
+WF_HOT void wf_uring_put(struct wf_uring *u, weft_op *op)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
 
@@ -95,10 +95,6 @@ WF_HOT void wf_uring_put(struct wf_uring *u, weft_op *op, unsigned file)
 		prep_kind(sqe, op);
 	else
 		prep_socket_rw(sqe, op);
-	if (file != 0) {
-		sqe->fd = (int)file - 1;
-		sqe->flags |= IOSQE_FIXED_FILE;
-	}
 	io_uring_sqe_set_data(sqe, op);
 	u->submitted++;
 }

@@ -17,14 +17,13 @@
 #include "scheduler/scheduler.h"
 
 /* Nobody stands in for who has a ring alone: what the owner starts needs no list. */
-static inline bool put_at_once(struct wf_poller *p, struct wf_fd *f, weft_op *op)
-	WF_REQUIRES(f->lock)
+static inline bool put_at_once(struct wf_poller *p, weft_op *op)
 {
 	struct wf_uring *u = WF_CONTAINER(p, struct wf_uring, base);
 
 	if (!u->alone || op->kind_ == WF_OP_SENDFILE || io_uring_sq_space_left(&u->ring) == 0)
 		return false;
-	wf_uring_put(u, op, op->flags_ & WF_OP_PACED ? wf_uring_file(u, f) : 0);
+	wf_uring_put(u, op);
 	return true;
 }
 
@@ -34,7 +33,7 @@ static inline void hand(struct wf_fd *f, weft_op *op) WF_REQUIRES(f->lock)
 	struct wf_poller *p = wf_poller_here(self, f->home);
 
 	op->worker_ = (uint16_t)p->id;
-	if (self == NULL || !put_at_once(p, f, op))
+	if (self == NULL || !put_at_once(p, op))
 		wf_hand(p, op, WF_HANDED_START);
 }
 
@@ -330,6 +329,11 @@ bool wf_uring_forward(struct wf_poller *p, weft_op *op)
 }
 
 /* Watches: a poll each, started again after each call. */
+
+void wf_uring_forget(struct wf_fd *f)
+{
+	(void)f;
+}
 
 void wf_uring_used_from(struct wf_fd *f, int id)
 {
