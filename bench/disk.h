@@ -16,7 +16,7 @@ struct disk_work {
 	const char *io; /* weft only: backend */
 	size_t blocks;  /* in a read; 0: one */
 	bool pinned; /* all on one CPU: else it is chance whether that has the disk's interrupts */
-	bool turns;  /* in turns with another, and longer: it is the difference that counts */
+	long *count; /* in turns with another: where reads are counted, for who compares them */
 };
 
 /* Bytes of a read. */
@@ -35,11 +35,12 @@ static inline void disk_begin(const struct disk_work *work)
 /* The most that is under way at a time. */
 #define DISK_BUFFERS ((size_t)1024 * 16 * DISK_BLOCK)
 
-/* The file, opened twice, and memory to read into, by the parent of all measurements. All read into
+/* The file, opened twice, and memory that all share, by the parent of all measurements. All read into
  * the same pages: a read into pages that lie together costs the kernel up to a third less. */
 struct disk_file {
 	int direct, cached;
 	char *buffers;
+	long *counts; /* two, for disk_work */
 };
 extern struct disk_file disk_file;
 
@@ -76,9 +77,9 @@ static inline double disk_turn_ns(const struct disk_work *work)
 /* For how long. */
 static inline double disk_ns(const struct disk_work *work)
 {
-	double ns = bench_seconds(work->turns ? 3 : 0.5) * 1e9;
+	double ns = bench_seconds(work->count != NULL ? 3 : 0.5) * 1e9;
 
-	return work->turns && ns < 8 * disk_turn_ns(work) ? 8 * disk_turn_ns(work) : ns;
+	return work->count != NULL && ns < 8 * disk_turn_ns(work) ? 8 * disk_turn_ns(work) : ns;
 }
 
 #define DISK_READS_CACHED 400000 /* in all */

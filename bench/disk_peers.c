@@ -12,7 +12,7 @@
 
 #include "disk.h"
 
-struct disk_file disk_file = { -1, -1, NULL };
+struct disk_file disk_file = { -1, -1, NULL, NULL };
 
 static int write_blocks(int fd)
 {
@@ -60,10 +60,13 @@ void disk_file_warm(void)
 			return;
 }
 
+#define DISK_SHARED (DISK_BUFFERS + DISK_BLOCK)
+
 static int make_buffers(void)
 {
-	disk_file.buffers = mmap(NULL, DISK_BUFFERS, PROT_READ | PROT_WRITE,
+	disk_file.buffers = mmap(NULL, DISK_SHARED, PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	disk_file.counts = (long *)(void *)(disk_file.buffers + DISK_BUFFERS);
 	return disk_file.buffers != MAP_FAILED ? 0 : -errno;
 }
 
@@ -89,7 +92,7 @@ int disk_bench(const struct bench_plan *plan, int groups, void (*add)(int g), vo
 	close(disk_file.direct);
 	close(disk_file.cached);
 	if (err == 0)
-		munmap(disk_file.buffers, DISK_BUFFERS);
+		munmap(disk_file.buffers, DISK_SHARED);
 	return bench_end();
 }
 

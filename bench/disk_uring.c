@@ -62,6 +62,8 @@ static long read_on(struct io_uring *ring, const struct disk_work *work, uint64_
 	while (n >= 0 && reads < most && (double)(bench_now() - start) < ns) {
 		n = turn(ring, work, seed);
 		reads += n;
+		if (work->count != NULL)
+			__atomic_store_n(work->count, *work->count + n, __ATOMIC_RELAXED);
 	}
 	return n < 0 ? n : reads;
 }

@@ -63,6 +63,8 @@ static int read_block(char *buf, int64_t offset)
 		return bench_fail("weft_pread: %s", n < 0 ? strerror((int)-n) : "short");
 	}
 	t.reads++;
+	if (t.job->disk.count != NULL)
+		__atomic_store_n(t.job->disk.count, *t.job->disk.count + 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -178,11 +180,13 @@ static int measure(const void *arg, double *values)
 	return weft_run(app, NULL, &opt);
 }
 
-/* One of two that run in turns, in a process of its own, and what that tells. */
+/* One of two that run in turns, in a process of its own; what that tells at its end, and reads that
+ * are seen meanwhile. */
 struct side {
-	const struct job *job;
+	struct job job;
 	bool by_hand;
-	int told;
+	int told, pid;
+	double cpu, reads; /* so far */
 };
 
 struct told {
@@ -196,48 +200,78 @@ static void read_and_tell(const void *arg)
 	const struct side *side = arg;
 	struct told told = { 0 };
 
-	told.err = side->by_hand ? disk_uring(&side->job->disk, told.values)
-				 : measure(side->job, told.values);
+	told.err = side->by_hand ? disk_uring(&side->job.disk, told.values)
+				 : measure(&side->job, told.values);
 	snprintf(told.why, sizeof told.why, "%s", bench_why());
 	(void)!write(side->told, &told, sizeof told);
 }
 
-/* Returns its pid; *told is where its values come from. */
-static int start_side(const struct job *job, bool by_hand, int *told)
+static int start_side(struct side *side)
 {
-	int ends[2], pid;
+	int ends[2];
 
 	if (pipe(ends) < 0)
 		return -errno;
-	pid = bench_spawn(read_and_tell, &(struct side){ job, by_hand, ends[1] });
+	side->told = ends[1];
+	side->pid = bench_spawn(read_and_tell, side);
 	close(ends[1]);
-	*told = ends[0];
-	return pid;
+	side->told = ends[0];
+	return side->pid < 0 ? side->pid : 0;
 }
 
-static void let_run(const struct disk_work *work, const int *pids, int nth)
+/* CPU time for each read since the last time. */
+static double spent(struct side *side)
 {
-	kill(pids[!nth], SIGSTOP);
-	kill(pids[nth], SIGCONT);
-	usleep((useconds_t)(disk_turn_ns(work) / 1e3));
+	double cpu = bench_cpu_ns(side->pid);
+	double reads = (double)__atomic_load_n(side->job.disk.count, __ATOMIC_RELAXED);
+	double each = (cpu - side->cpu) / (reads - side->reads);
+
+	side->cpu = cpu;
+	side->reads = reads;
+	return each;
 }
 
-/* As long as they measure; then both run. In pairs of turns each is first as often as second. */
-static void take_turns(const struct disk_work *work, const int *pids)
+static void let_run(struct side *sides, int nth)
 {
-	uint64_t end = bench_now() + (uint64_t)disk_ns(work) + DISK_FILL_NS;
+	kill(sides[!nth].pid, SIGSTOP);
+	kill(sides[nth].pid, SIGCONT);
+	usleep((useconds_t)(disk_turn_ns(&sides[nth].job.disk) / 1e3));
+}
 
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* As long as they measure; then both run. In pairs of turns each is first as often as second. Returns
+ * how the first compares with the second: the median of the pairs, as what befalls the machine in one
+ * of them is nobody's. */
+static double take_turns(struct side *sides)
+{
+	enum { PAIRS = 1000 };
+	double pairs[PAIRS];
+	double ns = disk_ns(&sides[0].job.disk) + DISK_FILL_NS;
+	uint64_t end = bench_now() + (uint64_t)ns;
+	int n = 0;
+
+	usleep(DISK_FILL_NS / 1000);
 	for (int i = 0; bench_now() < end || i % 2 != 0; i++) {
-		let_run(work, pids, i % 2);
-		let_run(work, pids, !(i % 2));
+		let_run(sides, i % 2);
+		let_run(sides, !(i % 2));
+		pairs[n] = spent(&sides[0]) / spent(&sides[1]);
+		n += i > 0 && n < PAIRS - 1 && isfinite(pairs[n]) && pairs[n] > 0;
 	}
-	kill(pids[0], SIGCONT);
-	kill(pids[1], SIGCONT);
+	kill(sides[0].pid, SIGCONT);
+	kill(sides[1].pid, SIGCONT);
+	qsort(pairs, (size_t)n, sizeof *pairs, compare);
+	return n > 0 ? (pairs[(n - 1) / 2] + pairs[n / 2]) / 2 : NAN;
 }
 
-static int hear(int from, struct told *told)
+static int hear(const struct side *side, struct told *told)
 {
-	if (read(from, told, sizeof *told) != sizeof *told)
+	if (read(side->told, told, sizeof *told) != sizeof *told)
 		return bench_fail("one of the two died");
 	return told->err < 0 ? bench_fail("%s", told->why) : 0;
 }
@@ -247,23 +281,28 @@ static int hear(int from, struct told *told)
 static int measure_in_turns(const void *arg, double *values)
 {
 	const struct job *job = arg;
+	struct side sides[2];
 	struct told told[2];
-	int pids[2], from[2], err = 0;
+	double compared;
+	int err = 0;
 
-	for (int i = 0; i < 2; i++) {
-		pids[i] = start_side(job, i == 1, &from[i]);
-		if (pids[i] < 0)
-			return pids[i];
-	}
-	take_turns(&job->disk, pids);
 	for (int i = 0; i < 2 && err == 0; i++) {
-		err = hear(from[i], &told[i]);
-		waitpid(pids[i], NULL, 0); /* or its CPU time would count as that of others */
+		sides[i] = (struct side){ .job = *job, .by_hand = i == 1 };
+		sides[i].job.disk.count = disk_file.counts + i;
+		*sides[i].job.disk.count = 0;
+		err = start_side(&sides[i]);
+	}
+	if (err < 0)
+		return err;
+	compared = take_turns(sides);
+	for (int i = 0; i < 2 && err == 0; i++) {
+		err = hear(&sides[i], &told[i]);
+		waitpid(sides[i].pid, NULL, 0); /* or its CPU time would count as that of others */
 	}
 	if (err < 0)
 		return err;
 	memcpy(values, told[0].values, sizeof told[0].values);
-	values[COMPARED] = values[CPU] / told[1].values[CPU];
+	values[COMPARED] = compared;
 	return 0;
 }
 
@@ -308,7 +347,6 @@ static void add_group(int g)
 					     .cached = groups[g].cached,
 					     .blocks = groups[g].blocks,
 					     .pinned = true,
-					     .turns = i == URING_TURNS || i == EACH_TURNS,
 					     .io = i == EPOLL ? "epoll" : "uring" },
 					   .each = i == EACH || i == EACH_TURNS };
 	snprintf(variant, sizeof variant, "%s, uring", label);
