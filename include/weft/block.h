@@ -68,6 +68,14 @@ static inline void weft_finish_end_(weft_scope *s)
 	(void)weft_scope_end(s);
 }
 
+/* So many milliseconds from now, for weft_deadline; no sum is too large. */
+static inline uint64_t weft_in_ms_(int64_t ms)
+{
+	if (ms > INT64_MAX / (int64_t)WEFT_MS)
+		return WEFT_FOREVER;
+	return weft_now() + (ms > 0 ? (uint64_t)ms * WEFT_MS : 0);
+}
+
 #ifdef __cplusplus
 #include <weft/block_cxx.h>
 #else

@@ -159,7 +159,7 @@ WEFT_API bool weft_cancelled(void);
  */
 #define weft_cancel(name) weft_scope_cancel(&(name))
 #define weft_fail(name, error) weft_scope_fail(&(name), error)
-#define weft_deadline(name, ms) weft_scope_deadline(&(name), weft_now() + (uint64_t)(ms)*WEFT_MS)
+#define weft_deadline(name, ms) weft_scope_deadline(&(name), weft_in_ms_(ms))
 
 /* Waiting for what comes by a callback: to make others' libraries wait as Weft does.
  *

@@ -124,6 +124,30 @@ BLOCK_TEST(a_deadline_ends_the_waits_and_is_the_result)
 	return 0;
 }
 
+BLOCK_TEST(a_limit_below_1_is_over_at_once_and_a_huge_one_never)
+{
+	const int64_t limits[] = { 0, -1, INT32_MIN, INT64_MIN };
+	int rc = 1;
+
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		int slept = 1;
+
+		weft_finish (q, &rc) {
+			weft_deadline(q, limits[i]);
+			slept = weft_sleep(AN_HOUR);
+		}
+		CHECK_EQ(slept, -ECANCELED);
+		CHECK_EQ(rc, -ETIMEDOUT);
+	}
+	weft_finish (q, &rc) {
+		weft_deadline(q, INT64_MAX);
+		weft_yield();
+		CHECK(!weft_cancelled());
+	}
+	CHECK_EQ(rc, 0);
+	return 0;
+}
+
 BLOCK_TEST(what_was_delivered_before_the_cancel_arrives)
 {
 	weft_channel *c = weft_channel_new(sizeof(int), 0);
