@@ -219,13 +219,6 @@ static void measure(struct bench_row *row)
 	row->runs++;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The median of the values that are there, and their spread; both NAN if none is. */
 static void summarise(const double *values, int count, double *median, double *spread)
 {
@@ -235,12 +228,10 @@ static void summarise(const double *values, int count, double *median, double *s
 	for (int i = 0; i < count; i++)
 		if (!isnan(values[i]))
 			v[n++] = values[i];
-	*median = *spread = NAN;
-	if (n == 0)
-		return;
-	qsort(v, (size_t)n, sizeof v[0], compare);
-	*median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-	*spread = *median != 0 ? (v[n - 1] - v[0]) / fabs(*median) : 0;
+	*median = bench_median(v, n);
+	*spread = NAN;
+	if (n > 0)
+		*spread = *median != 0 ? (v[n - 1] - v[0]) / fabs(*median) : 0;
 }
 
 /* Forth in one round, back in the next: the contenders of a case stay neighbours, and none

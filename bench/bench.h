@@ -156,6 +156,9 @@ static inline void bench_work(uint64_t cycles)
 	}
 }
 
+/* Sorts values and returns their median; NAN if there are none. */
+double bench_median(double *values, int count);
+
 /* CPU time that a whole process has used, in nanoseconds; -1 if it is gone. */
 double bench_cpu_ns(int pid);
 /* Times a whole process gave up the CPU by itself; -1 if it is gone. */

@@ -49,18 +49,6 @@ static double chain_ticks(void)
 	return (double)(ticks() - start);
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double part(double *v, double part)
-{
-	return v[(int)(part * (SAMPLES - 1))];
-}
-
 /* One sample: ticks a time, and the chain's meanwhile. */
 static int sample(const struct cycles_case *c, double *took, double *chain)
 {
@@ -95,11 +83,9 @@ static int app(void *arg)
 		in_ticks[i] = took;
 		in_cycles[i] = took * CHAIN / chain;
 	}
-	qsort(in_cycles, SAMPLES, sizeof in_cycles[0], compare);
-	qsort(in_ticks, SAMPLES, sizeof in_ticks[0], compare);
-	job->values[CYCLES_NS] = part(in_ticks, 0.5) * bench_tick_ns();
-	job->values[CYCLES_MEDIAN] = part(in_cycles, 0.5);
-	job->values[CYCLES_BEST] = part(in_cycles, 0.05);
+	job->values[CYCLES_NS] = bench_median(in_ticks, SAMPLES) * bench_tick_ns();
+	job->values[CYCLES_MEDIAN] = bench_median(in_cycles, SAMPLES);
+	job->values[CYCLES_BEST] = in_cycles[SAMPLES / 20];
 	return 0;
 }
 

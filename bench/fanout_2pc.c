@@ -198,13 +198,6 @@ static int coordinate(void *unused)
 	return rc;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int measure(const void *arg, double *values)
 {
 	weft_options opt = { .workers = 1 };
@@ -230,8 +223,7 @@ static int measure(const void *arg, double *values)
 	}
 	if (rc < 0 || failed > 0)
 		return bench_fail("a side failed: %s", strerror(-rc));
-	qsort(results, OPERATIONS, sizeof *results, compare);
-	values[0] = results[OPERATIONS / 2];
+	values[0] = bench_median(results, OPERATIONS);
 	values[1] = results[OPERATIONS * 95 / 100];
 	return 0;
 }

@@ -238,13 +238,6 @@ static void let_run(struct side *sides, int nth)
 	usleep((useconds_t)(disk_turn_ns(&sides[nth].job.disk) / 1e3));
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* As long as they measure; then both run. In pairs of turns each is first as often as second. Returns
  * how the first compares with the second: the median of the pairs, as what befalls the machine in one
  * of them is nobody's. */
@@ -265,8 +258,7 @@ static double take_turns(struct side *sides)
 	}
 	kill(sides[0].pid, SIGCONT);
 	kill(sides[1].pid, SIGCONT);
-	qsort(pairs, (size_t)n, sizeof *pairs, compare);
-	return n > 0 ? (pairs[(n - 1) / 2] + pairs[n / 2]) / 2 : NAN;
+	return bench_median(pairs, n);
 }
 
 static int hear(const struct side *side, struct told *told)
