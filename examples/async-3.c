@@ -6,11 +6,11 @@ static int lookup_first(struct host *hosts, int count)
 {
 	int first = -ENOENT;
 
-	weft_finish (race) {
+	weft_finish () {
 		for (int i = 0; i < count; i++) {
 			weft_async_own (i) {
 				hosts[i].rc = lookup(&hosts[i]);
-				if (hosts[i].rc == 0 && weft_cancel(race) == 0)
+				if (hosts[i].rc == 0 && weft_cancel() == 0)
 					first = i;
 			};
 		}

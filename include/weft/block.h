@@ -27,10 +27,10 @@
 
 #define WEFT_CAT_(a, b) WEFT_CAT__(a, b)
 #define WEFT_CAT__(a, b) a##b
-/* 1 to 8, or MANY. */
+/* 0 to 8, or MANY. */
 #define WEFT_COUNT_(...) \
-	WEFT_COUNT__(__VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, 8, 7, 6, 5, 4, \
-		     3, 2, 1, 0)
+	WEFT_COUNT__(__VA_ARGS__ __VA_OPT__(, ) MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, 8, \
+		     7, 6, 5, 4, 3, 2, 1, 0, )
 #define WEFT_COUNT__(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, ...) q
 /* m(a) do(b) ... */
 #define WEFT_EACH_(m, ...) WEFT_CAT_(WEFT_EACH_, WEFT_COUNT_(__VA_ARGS__))(m, __VA_ARGS__)
@@ -45,9 +45,24 @@
 #define WEFT_EACH_MANY(m, ...) m(weft_async_own_takes_at_most_8_variables_)
 
 #define WEFT_FINISH_(...) WEFT_CAT_(WEFT_FINISH_, WEFT_COUNT_(__VA_ARGS__))(__VA_ARGS__)
+#define WEFT_FINISH_0(...) WEFT_SCOPE_(weft_unnamed_scope_, NULL, false)
 #define WEFT_FINISH_1(name) WEFT_SCOPE_(name, NULL, false)
 #define WEFT_FINISH_2(name, result) WEFT_SCOPE_(name, result, false)
 #define WEFT_SHIELD_ WEFT_SCOPE_(weft_shield_scope_, NULL, true)
+
+/* The innermost scope, also inside the blocks that are started in it. It is declared before the
+ * scope, as blocks use it until the scope has ended. */
+#define WEFT_INNERMOST_ weft_cancel_without_a_name_must_stand_in_a_weft_finish_
+
+#define WEFT_CANCEL_(...) WEFT_CAT_(WEFT_CANCEL_, WEFT_COUNT_(__VA_ARGS__))(__VA_ARGS__)
+#define WEFT_CANCEL_0(...) weft_scope_cancel(WEFT_INNERMOST_)
+#define WEFT_CANCEL_1(name) weft_scope_cancel(&(name))
+#define WEFT_FAIL_(...) WEFT_CAT_(WEFT_FAIL_, WEFT_COUNT_(__VA_ARGS__))(__VA_ARGS__)
+#define WEFT_FAIL_1(error) weft_scope_fail(WEFT_INNERMOST_, error)
+#define WEFT_FAIL_2(name, error) weft_scope_fail(&(name), error)
+#define WEFT_DEADLINE_(...) WEFT_CAT_(WEFT_DEADLINE_, WEFT_COUNT_(__VA_ARGS__))(__VA_ARGS__)
+#define WEFT_DEADLINE_1(ms) weft_scope_deadline(WEFT_INNERMOST_, weft_in_ms_(ms))
+#define WEFT_DEADLINE_2(name, ms) weft_scope_deadline(&(name), weft_in_ms_(ms))
 
 #define WEFT_NO_ARRAYS_ "weft_async_own copies no arrays: put it into a struct, or copy it yourself"
 
@@ -71,9 +86,9 @@ static inline void weft_finish_end_(weft_scope *s)
 /* So many milliseconds from now, for weft_deadline; no sum is too large. */
 static inline uint64_t weft_in_ms_(int64_t ms)
 {
-	if (ms > INT64_MAX / (int64_t)WEFT_MS)
-		return WEFT_FOREVER;
-	return weft_now() + (ms > 0 ? (uint64_t)ms * WEFT_MS : 0);
+	uint64_t wanted = ms > 0 ? (uint64_t)ms : 0;
+
+	return wanted > INT64_MAX / WEFT_MS ? WEFT_FOREVER : weft_now() + wanted * WEFT_MS;
 }
 
 #ifdef __cplusplus
@@ -91,8 +106,9 @@ WEFT_API int weft_kmpc_task_(void *where, int thread, void *task);
 
 /* A loop that runs once. However it is left, cleanup ends the scope. */
 #define WEFT_SCOPE_LOOP_(name, result, shield, mark) \
-	for (weft_scope name __attribute__((cleanup(weft_finish_end_))), \
-	     *mark = (weft_finish_begin_(&name, result, shield, WEFT_HERE), &name); \
+	for (weft_scope * WEFT_INNERMOST_, name __attribute__((cleanup(weft_finish_end_))), \
+	     *mark = (weft_finish_begin_(&name, result, shield, WEFT_HERE), \
+		      WEFT_INNERMOST_ = &name); \
 	     mark; mark = NULL)
 
 #define WEFT_PRAGMA_(...) _Pragma(#__VA_ARGS__)

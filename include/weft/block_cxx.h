@@ -11,6 +11,8 @@
 
 #pragma GCC system_header
 
+#if __cplusplus >= 201703L
+
 #include <atomic>
 #include <exception>
 #include <type_traits>
@@ -105,8 +107,8 @@ class weft_block_start_
 };
 
 #define WEFT_SCOPE_(name, result, shield) \
-	for (weft_finish_scope_ name(result, shield, WEFT_HERE), \
-	     *weft_async_must_stand_in_a_weft_finish_ = &name; \
+	for (weft_finish_scope_ * WEFT_INNERMOST_, name(result, shield, WEFT_HERE), \
+	     *weft_async_must_stand_in_a_weft_finish_ = WEFT_INNERMOST_ = &name; \
 	     weft_async_must_stand_in_a_weft_finish_; \
 	     weft_async_must_stand_in_a_weft_finish_ = nullptr)
 
@@ -121,6 +123,16 @@ class weft_block_start_
 #define WEFT_ASYNC_ WEFT_START_ << [&] WEFT_BODY_
 #define WEFT_ASYNC_OWN_(...) \
 	WEFT_START_.with<void WEFT_EACH_(WEFT_TYPE_, __VA_ARGS__)>() << [&, __VA_ARGS__ ] WEFT_BODY_
+
+#else
+
+#define WEFT_SCOPE_(...) \
+	static_assert(false, "weft_finish, weft_shield and weft_async need C++17"); \
+	if (true)
+#define WEFT_ASYNC_ if (true)
+#define WEFT_ASYNC_OWN_(...) if (true)
+
+#endif /* C++17 */
 
 #endif /* C++ */
 

@@ -7,7 +7,7 @@
  *		for (int i = 0; i < n; i++) {
  *			weft_async_own (i) {
  *				if (ask(server[i], name, &addr) == 0)
- *					weft_cancel(lookup);
+ *					weft_cancel();
  *			};
  *		}
  *	}
@@ -38,6 +38,8 @@
  */
 #ifndef WEFT_SCOPE_H
 #define WEFT_SCOPE_H
+
+#pragma GCC system_header /* so that gcc, too, reports wrong uses of the words at their line */
 
 #include <weft/sync.h>
 #include <weft/thread.h>
@@ -122,12 +124,13 @@ WEFT_API int weft_scope_deadline(weft_scope *s, uint64_t when);
  */
 WEFT_API bool weft_cancelled(void);
 
-/* Waits, at the end of a block, for all that was started in it: weft_finish (name) { ... } or
- * weft_finish (name, &result) { ... }, also if it is left by return, break, continue or
- * goto. `name` is the scope, a weft_scope, for weft_cancel and its like. *result is then
- * the scope's first error, or 0. To the compiler it is a loop that runs once: so break and
- * continue leave it, and not a loop around it. weft_shield { ... } is a finish block that
- * cancelling what is around it does not reach: to put things right before leaving.
+/* Waits, at the end of a block, for all that was started in it: weft_finish () { ... },
+ * weft_finish (name) { ... } or weft_finish (name, &result) { ... }, also if it is left by return,
+ * break, continue or goto. `name` is the scope, a weft_scope, for weft_cancel and its like in
+ * blocks further inside. *result is then the scope's first error, or 0. To the compiler it is a
+ * loop that runs once: so break and continue leave it, and not a loop around it.
+ * weft_shield { ... } is a finish block that cancelling what is around it does not reach: to put
+ * things right before leaving.
  *
  * Context:  a thread; waits at the end, which cannot be cancelled.
  */
@@ -150,16 +153,19 @@ WEFT_API bool weft_cancelled(void);
 #define weft_async WEFT_ASYNC_
 #define weft_async_own(...) WEFT_ASYNC_OWN_(__VA_ARGS__)
 
-/* Cancels, fails or limits the scope of a finish block by its name. As weft_scope_cancel,
- * weft_scope_fail and weft_scope_deadline; the limit is a number of milliseconds from now,
- * and below 1 it is over at once.
+/* Cancels, fails or limits the scope of a finish block: of the innermost around it by
+ * weft_cancel(); weft_fail(error); weft_deadline(ms); of another around it by its name, as in
+ * weft_cancel(name); weft_fail(name, error); weft_deadline(name, ms); as weft_scope_cancel,
+ * weft_scope_fail and weft_scope_deadline do. The limit is a number of milliseconds from now, and
+ * below 1 it is over at once. An async block is inside the finish block that it stands in, a
+ * shield counts as a finish block, and outside of one the compiler refuses them.
  *
- * Context:  inside the finish block.
+ * Context:  inside the finish block, in the same function.
  * Returns:  as those
  */
-#define weft_cancel(name) weft_scope_cancel(&(name))
-#define weft_fail(name, error) weft_scope_fail(&(name), error)
-#define weft_deadline(name, ms) weft_scope_deadline(&(name), weft_in_ms_(ms))
+#define weft_cancel(...) WEFT_CANCEL_(__VA_ARGS__)
+#define weft_fail(...) WEFT_FAIL_(__VA_ARGS__)
+#define weft_deadline(...) WEFT_DEADLINE_(__VA_ARGS__)
 
 /* Waiting for what comes by a callback: to make others' libraries wait as Weft does.
  *

@@ -17,7 +17,7 @@
 #define async_own(...) weft_async_own (__VA_ARGS__)
 #define finish(...) weft_finish (__VA_ARGS__)
 #define shield weft_shield
-#define cancel(name) weft_cancel(name)
+#define cancel(...) weft_cancel(__VA_ARGS__)
 #define cancelled() weft_cancelled()
-#define fail(name, error) weft_fail(name, error)
-#define deadline(name, ms) weft_deadline(name, ms)
+#define fail(...) weft_fail(__VA_ARGS__)
+#define deadline(...) weft_deadline(__VA_ARGS__)

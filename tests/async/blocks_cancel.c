@@ -50,6 +50,115 @@ BLOCK_TEST(cancelling_an_inner_block_leaves_the_outer_alone)
 	return 0;
 }
 
+BLOCK_TEST(without_a_name_the_innermost_block_is_cancelled)
+{
+	int outside = 1, inside = 1, rc = 1;
+
+	weft_finish (outer, &rc) {
+		weft_async
+		{
+			outside = weft_sleep(1000);
+		};
+		weft_finish (inner) {
+			weft_async
+			{
+				inside = weft_sleep(AN_HOUR);
+			};
+			CHECK_EQ(weft_cancel(), 0);
+			CHECK_EQ(weft_cancel(inner), -EALREADY);
+		}
+		CHECK(!weft_cancelled());
+	}
+	CHECK_EQ(inside, -ECANCELED);
+	CHECK_EQ(outside, 0);
+	CHECK_EQ(rc, 0);
+	return 0;
+}
+
+/* The block goes on when the code around it is at its end, and waits for the block. */
+BLOCK_TEST(without_a_name_a_block_cancels_the_finish_block_that_it_was_started_in)
+{
+	int waits[4] = { 1, 1, 1, 1 }, rc = 1;
+
+	weft_finish (outer, &rc) {
+		weft_finish () {
+			for (int i = 0; i < 4; i++) {
+				weft_async_own (i) {
+					waits[i] = weft_sleep(AN_HOUR);
+				};
+			}
+			weft_async
+			{
+				weft_yield();
+				weft_yield();
+				CHECK_EQ(weft_cancel(), 0);
+			};
+		}
+		CHECK(!weft_cancelled());
+	}
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ(waits[i], -ECANCELED);
+	CHECK_EQ(rc, 0);
+	return 0;
+}
+
+BLOCK_TEST(a_finish_block_in_an_async_block_is_the_innermost_there)
+{
+	int deep = 1, beside = 1;
+
+	weft_finish () {
+		weft_async
+		{
+			weft_finish () {
+				weft_async
+				{
+					deep = weft_sleep(AN_HOUR);
+				};
+				weft_cancel();
+			}
+			CHECK(!weft_cancelled());
+		};
+		weft_async
+		{
+			beside = weft_sleep(1000);
+		};
+	}
+	CHECK_EQ(deep, -ECANCELED);
+	CHECK_EQ(beside, 0);
+	return 0;
+}
+
+BLOCK_TEST(errors_deadlines_and_shields_need_no_name_either)
+{
+	int failed = 1, late = 1, slept = 1, around = 1;
+
+	weft_finish (q, &failed) {
+		weft_async
+		{
+			weft_yield();
+			CHECK_EQ(weft_fail(-EBADMSG), 0);
+		};
+		CHECK_EQ(weft_sleep(AN_HOUR), -ECANCELED);
+	}
+	weft_finish (q, &late) {
+		CHECK_EQ(weft_deadline(1), 0);
+		CHECK_EQ(weft_sleep(AN_HOUR), -ECANCELED);
+	}
+	weft_finish (q, &around) {
+		weft_shield
+		{
+			weft_cancel();
+			slept = weft_sleep(AN_HOUR);
+		}
+		CHECK(!weft_cancelled());
+	}
+	CHECK_EQ(failed, -EBADMSG);
+	CHECK_EQ(late, -ETIMEDOUT);
+	CHECK_EQ(slept, -ECANCELED);
+	CHECK_EQ(around, 0);
+	return 0;
+}
+
 static int wait_below(int depth)
 {
 	int rc = 0;
