@@ -108,13 +108,13 @@ WEFT_API ssize_t weft_read_exactly_until(int fd, void *buf, size_t len, size_t *
 					 uint64_t deadline);
 static inline ssize_t weft_read_exactly(int fd, void *buf, size_t len)
 {
-	return weft_read_exactly_until(fd, buf, len, NULL, WEFT_FOREVER);
+	return weft_read_exactly_until(fd, buf, len, WEFT_NULL_, WEFT_FOREVER);
 }
 WEFT_API ssize_t weft_write_all_until(int fd, const void *buf, size_t len, size_t *done,
 				      uint64_t deadline);
 static inline ssize_t weft_write_all(int fd, const void *buf, size_t len)
 {
-	return weft_write_all_until(fd, buf, len, NULL, WEFT_FOREVER);
+	return weft_write_all_until(fd, buf, len, WEFT_NULL_, WEFT_FOREVER);
 }
 
 /* Sockets */
@@ -350,7 +350,7 @@ WEFT_API int weft_child_run_until(const char *path, char *const argv[], char *co
 static inline int weft_child_run(const char *path, char *const argv[], char *const envp[],
 				 const int *fds, int *status)
 {
-	return weft_child_run_until(path, argv, envp, fds, NULL, status, WEFT_FOREVER);
+	return weft_child_run_until(path, argv, envp, fds, WEFT_NULL_, status, WEFT_FOREVER);
 }
 
 #ifdef __clang__

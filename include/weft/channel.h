@@ -105,8 +105,9 @@ static inline WEFT_WAITS int weft_channel_open(weft_channel **ch, const char *na
  * Returns:  0
  *           -EBUSY      somebody waits
  */
+WEFT_API int weft_channel_free(weft_channel *ch);
 WEFT_API int weft_channel_free_at(weft_channel *ch, const char *where);
-#define weft_channel_free(ch) weft_channel_free_at(ch, WEFT_HERE)
+#define weft_channel_free(...) weft_channel_free_at(__VA_ARGS__, WEFT_HERE)
 
 /* Sends the message at `from`, waiting for room, or for a receiver if the capacity
  * is 0. Exact: 0 means that the message was sent, and it is received once; anything
@@ -256,18 +257,18 @@ WEFT_END_DECLS
 	typedef struct name name; \
 	WEFT_CHANNEL_FN_ weft_channel *name##_channel(const name *c) \
 	{ \
-		return (weft_channel *)(uintptr_t)c; \
+		return WEFT_POINTER_(weft_channel *, WEFT_POINTER_(uintptr_t, c)); \
 	} \
 	WEFT_CHANNEL_FN_ name *name##_new(size_t capacity) \
 	{ \
-		return (name *)weft_channel_new(sizeof(__VA_ARGS__), capacity); \
+		return WEFT_POINTER_(name *, weft_channel_new(sizeof(__VA_ARGS__), capacity)); \
 	} \
 	WEFT_CHANNEL_FN_ int name##_open(name **c, const char *at, const weft_channel_attr *attr) \
 	{ \
-		weft_channel *ch = NULL; \
+		weft_channel *ch = WEFT_NULL_; \
 		int rc = weft_channel_open(&ch, at, sizeof(__VA_ARGS__), attr); \
 \
-		*c = (name *)ch; \
+		*c = WEFT_POINTER_(name *, ch); \
 		return rc; \
 	} \
 	WEFT_CHANNEL_FN_ int name##_free(name *c) \

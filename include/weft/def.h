@@ -26,6 +26,18 @@
 #define WEFT_HERE__(line) WEFT_HERE_(line)
 #define WEFT_HERE __FILE__ ":" WEFT_HERE__(__LINE__)
 
+/* Casts and the null pointer in the words of each language: C++ programs are compiled with
+ * -Wold-style-cast and -Wzero-as-null-pointer-constant. */
+#ifdef __cplusplus
+#define WEFT_POINTER_(type, x) (reinterpret_cast<type>(x))
+#define WEFT_NUMBER_(type, x) (static_cast<type>(x))
+#define WEFT_NULL_ nullptr
+#else
+#define WEFT_POINTER_(type, x) ((type)(x))
+#define WEFT_NUMBER_(type, x) ((type)(x))
+#define WEFT_NULL_ NULL
+#endif
+
 /* A handler: what an event runs. It must not block its worker for long. */
 typedef void weft_fn(void *arg);
 

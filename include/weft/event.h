@@ -82,8 +82,9 @@ static inline void weft_event_init(weft_event *ev, weft_color color, weft_fn *ru
  *           -EALREADY   ev is queued already; it will run once
  *           -ENOMEM     max_colors colors have work queued
  */
+WEFT_API int weft_event_post(weft_event *ev);
 WEFT_API int weft_event_post_at(weft_event *ev, const char *where);
-#define weft_event_post(ev) weft_event_post_at(ev, WEFT_HERE)
+#define weft_event_post(...) weft_event_post_at(__VA_ARGS__, WEFT_HERE)
 
 /* Takes back a queued event. Exact: 0 means it will not run and is yours.
  *
@@ -99,16 +100,18 @@ WEFT_API int weft_event_cancel(weft_event *ev);
  * Context, Misuse, Returns: as weft_event_post, and
  *           -ENOMEM     no memory for the event
  */
+WEFT_API int weft_post(weft_color color, weft_fn *fn, void *arg);
 WEFT_API int weft_post_at(weft_color color, weft_fn *fn, void *arg, const char *where);
-#define weft_post(color, fn, arg) weft_post_at(color, fn, arg, WEFT_HERE)
+#define weft_post(...) weft_post_at(__VA_ARGS__, WEFT_HERE)
 
 /* Runs `fn(arg)` once in `color` as a shared (reader) event: beside other shared
  * events of the color, never beside an exclusive one, in fair order.
  *
  * Context, Misuse, Returns: as weft_post
  */
+WEFT_API int weft_post_shared(weft_color color, weft_fn *fn, void *arg);
 WEFT_API int weft_post_shared_at(weft_color color, weft_fn *fn, void *arg, const char *where);
-#define weft_post_shared(color, fn, arg) weft_post_shared_at(color, fn, arg, WEFT_HERE)
+#define weft_post_shared(...) weft_post_shared_at(__VA_ARGS__, WEFT_HERE)
 
 /* Gives a color that nobody else has. It is of class WEFT_CLASS_FRESH or of the
  * class given (2 to WEFT_CLASSES - 1 are for the user; see weft_class_name).

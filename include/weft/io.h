@@ -35,9 +35,10 @@ WEFT_BEGIN_DECLS
  *           -EINVAL     bad `what`, fn or color
  *           -ENOMEM, -EMFILE, -ESHUTDOWN
  */
+WEFT_API int weft_on_fd(int fd, int what, weft_color color, weft_fn *fn, void *arg);
 WEFT_API int weft_on_fd_at(int fd, int what, weft_color color, weft_fn *fn, void *arg,
 			   const char *where);
-#define weft_on_fd(fd, what, color, fn, arg) weft_on_fd_at(fd, what, color, fn, arg, WEFT_HERE)
+#define weft_on_fd(...) weft_on_fd_at(__VA_ARGS__, WEFT_HERE)
 
 /* Ends a watch.
  *
@@ -126,32 +127,36 @@ static inline void weft_op_init(weft_op *op, weft_color color, weft_fn *done, vo
  *           -EALREADY   it is under way
  *           -ESHUTDOWN  no runtime is running, or it is stopping; not started
  */
+WEFT_API int weft_op_read(weft_op *op, int fd, void *buf, size_t len);
 WEFT_API int weft_op_read_at(weft_op *op, int fd, void *buf, size_t len, const char *where);
+WEFT_API int weft_op_write(weft_op *op, int fd, const void *buf, size_t len);
 WEFT_API int weft_op_write_at(weft_op *op, int fd, const void *buf, size_t len, const char *where);
+WEFT_API int weft_op_pread(weft_op *op, int fd, void *buf, size_t len, int64_t offset);
 WEFT_API int weft_op_pread_at(weft_op *op, int fd, void *buf, size_t len, int64_t offset,
 			      const char *where);
+WEFT_API int weft_op_pwrite(weft_op *op, int fd, const void *buf, size_t len, int64_t offset);
 WEFT_API int weft_op_pwrite_at(weft_op *op, int fd, const void *buf, size_t len, int64_t offset,
 			       const char *where);
-#define weft_op_read(op, fd, buf, len) weft_op_read_at(op, fd, buf, len, WEFT_HERE)
-#define weft_op_write(op, fd, buf, len) weft_op_write_at(op, fd, buf, len, WEFT_HERE)
-#define weft_op_pread(op, fd, buf, len, offset) \
-	weft_op_pread_at(op, fd, buf, len, offset, WEFT_HERE)
-#define weft_op_pwrite(op, fd, buf, len, offset) \
-	weft_op_pwrite_at(op, fd, buf, len, offset, WEFT_HERE)
+#define weft_op_read(...) weft_op_read_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_write(...) weft_op_write_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_pread(...) weft_op_pread_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_pwrite(...) weft_op_pwrite_at(__VA_ARGS__, WEFT_HERE)
 
 /* Reads into or writes from several buffers. Offset -1 means the descriptor's own
  * position, and is the one for streams.
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
+WEFT_API int weft_op_readv(weft_op *op, int fd, const struct iovec *iov, size_t count,
+			   int64_t offset);
 WEFT_API int weft_op_readv_at(weft_op *op, int fd, const struct iovec *iov, size_t count,
 			      int64_t offset, const char *where);
+WEFT_API int weft_op_writev(weft_op *op, int fd, const struct iovec *iov, size_t count,
+			    int64_t offset);
 WEFT_API int weft_op_writev_at(weft_op *op, int fd, const struct iovec *iov, size_t count,
 			       int64_t offset, const char *where);
-#define weft_op_readv(op, fd, iov, count, offset) \
-	weft_op_readv_at(op, fd, iov, count, offset, WEFT_HERE)
-#define weft_op_writev(op, fd, iov, count, offset) \
-	weft_op_writev_at(op, fd, iov, count, offset, WEFT_HERE)
+#define weft_op_readv(...) weft_op_readv_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_writev(...) weft_op_writev_at(__VA_ARGS__, WEFT_HERE)
 
 /* Receives from or sends to a socket.
  * With MSG_WAITALL in flags, recv and send go on until all of len is done, the
@@ -159,18 +164,22 @@ WEFT_API int weft_op_writev_at(weft_op *op, int fd, const struct iovec *iov, siz
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
+WEFT_API int weft_op_recv(weft_op *op, int fd, void *buf, size_t len, int flags);
 WEFT_API int weft_op_recv_at(weft_op *op, int fd, void *buf, size_t len, int flags,
 			     const char *where);
+WEFT_API int weft_op_send(weft_op *op, int fd, const void *buf, size_t len, int flags);
 WEFT_API int weft_op_send_at(weft_op *op, int fd, const void *buf, size_t len, int flags,
 			     const char *where);
+WEFT_API int weft_op_recvmsg(weft_op *op, int fd, struct msghdr *msg, int flags);
 WEFT_API int weft_op_recvmsg_at(weft_op *op, int fd, struct msghdr *msg, int flags,
 				const char *where);
+WEFT_API int weft_op_sendmsg(weft_op *op, int fd, struct msghdr *msg, int flags);
 WEFT_API int weft_op_sendmsg_at(weft_op *op, int fd, struct msghdr *msg, int flags,
 				const char *where);
-#define weft_op_recv(op, fd, buf, len, flags) weft_op_recv_at(op, fd, buf, len, flags, WEFT_HERE)
-#define weft_op_send(op, fd, buf, len, flags) weft_op_send_at(op, fd, buf, len, flags, WEFT_HERE)
-#define weft_op_recvmsg(op, fd, msg, flags) weft_op_recvmsg_at(op, fd, msg, flags, WEFT_HERE)
-#define weft_op_sendmsg(op, fd, msg, flags) weft_op_sendmsg_at(op, fd, msg, flags, WEFT_HERE)
+#define weft_op_recv(...) weft_op_recv_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_send(...) weft_op_send_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_recvmsg(...) weft_op_recvmsg_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_sendmsg(...) weft_op_sendmsg_at(__VA_ARGS__, WEFT_HERE)
 
 /* Accepts a connection, or makes one.
  * The result of accept is the new descriptor, close-on-exec and non-blocking. addr and
@@ -181,12 +190,14 @@ WEFT_API int weft_op_sendmsg_at(weft_op *op, int fd, struct msghdr *msg, int fla
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
+WEFT_API int weft_op_accept(weft_op *op, int fd, struct sockaddr *addr, socklen_t *len);
 WEFT_API int weft_op_accept_at(weft_op *op, int fd, struct sockaddr *addr, socklen_t *len,
 			       const char *where);
+WEFT_API int weft_op_connect(weft_op *op, int fd, const struct sockaddr *addr, socklen_t len);
 WEFT_API int weft_op_connect_at(weft_op *op, int fd, const struct sockaddr *addr, socklen_t len,
 				const char *where);
-#define weft_op_accept(op, fd, addr, len) weft_op_accept_at(op, fd, addr, len, WEFT_HERE)
-#define weft_op_connect(op, fd, addr, len) weft_op_connect_at(op, fd, addr, len, WEFT_HERE)
+#define weft_op_accept(...) weft_op_accept_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_connect(...) weft_op_connect_at(__VA_ARGS__, WEFT_HERE)
 
 /* Opens a file, or writes what has changed in one to its disk.
  * As openat(2); dir is AT_FDCWD or a directory. Always close-on-exec. Opening does
@@ -197,12 +208,13 @@ WEFT_API int weft_op_connect_at(weft_op *op, int fd, const struct sockaddr *addr
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
+WEFT_API int weft_op_open(weft_op *op, int dir, const char *path, int flags, unsigned mode);
 WEFT_API int weft_op_open_at(weft_op *op, int dir, const char *path, int flags, unsigned mode,
 			     const char *where);
+WEFT_API int weft_op_fsync(weft_op *op, int fd, bool data_only);
 WEFT_API int weft_op_fsync_at(weft_op *op, int fd, bool data_only, const char *where);
-#define weft_op_open(op, dir, path, flags, mode) \
-	weft_op_open_at(op, dir, path, flags, mode, WEFT_HERE)
-#define weft_op_fsync(op, fd, data_only) weft_op_fsync_at(op, fd, data_only, WEFT_HERE)
+#define weft_op_open(...) weft_op_open_at(__VA_ARGS__, WEFT_HERE)
+#define weft_op_fsync(...) weft_op_fsync_at(__VA_ARGS__, WEFT_HERE)
 
 /* Closes a descriptor.
  * Operations still under way on fd end with -ECANCELED and watches end, then
@@ -211,8 +223,9 @@ WEFT_API int weft_op_fsync_at(weft_op *op, int fd, bool data_only, const char *w
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
+WEFT_API int weft_op_close(weft_op *op, int fd);
 WEFT_API int weft_op_close_at(weft_op *op, int fd, const char *where);
-#define weft_op_close(op, fd) weft_op_close_at(op, fd, WEFT_HERE)
+#define weft_op_close(...) weft_op_close_at(__VA_ARGS__, WEFT_HERE)
 
 /* Sends up to len bytes of file `in`, from offset, to the socket `fd`; goes on
  * until all is sent, the file ends or it fails. The result is how many were
@@ -220,10 +233,10 @@ WEFT_API int weft_op_close_at(weft_op *op, int fd, const char *where);
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
+WEFT_API int weft_op_sendfile(weft_op *op, int fd, int in, int64_t offset, size_t len);
 WEFT_API int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, size_t len,
 				 const char *where);
-#define weft_op_sendfile(op, fd, in, offset, len) \
-	weft_op_sendfile_at(op, fd, in, offset, len, WEFT_HERE)
+#define weft_op_sendfile(...) weft_op_sendfile_at(__VA_ARGS__, WEFT_HERE)
 
 /* Waits until fd is ready for one of `events` (as of poll(2): POLLIN, say), has failed or
  * was hung up. The result is what poll(2) would have put into revents. It stands
@@ -231,8 +244,9 @@ WEFT_API int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, si
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
+WEFT_API int weft_op_poll(weft_op *op, int fd, int events);
 WEFT_API int weft_op_poll_at(weft_op *op, int fd, int events, const char *where);
-#define weft_op_poll(op, fd, events) weft_op_poll_at(op, fd, events, WEFT_HERE)
+#define weft_op_poll(...) weft_op_poll_at(__VA_ARGS__, WEFT_HERE)
 
 /* Asks for an end of an operation. Exact: done is called in any case, once; its
  * result tells what happened, or is -ECANCELED if nothing did. No byte, no

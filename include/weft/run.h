@@ -70,9 +70,10 @@ typedef struct weft_options {
  *           -ESHUTDOWN  in a forked child that returned from a handler: nothing was
  *                       freed, and its workers are gone; it may call weft_run anew
  */
+WEFT_API int weft_run(int (*fn)(void *arg), void *arg, const weft_options *opt);
 WEFT_API int weft_run_at(int (*fn)(void *arg), void *arg, const weft_options *opt,
 			 const char *where);
-#define weft_run(fn, arg, opt) weft_run_at(fn, arg, opt, WEFT_HERE)
+#define weft_run(...) weft_run_at(__VA_ARGS__, WEFT_HERE)
 
 /* Asks the runtime to end: events that run now finish, queued ones are not
  * run, and weft_run returns. Posting gives -ESHUTDOWN from now on. A thread that
@@ -95,6 +96,7 @@ WEFT_API int weft_stop(void);
  *           -ESHUTDOWN  no runtime is running
  */
 WEFT_API int weft_hold(void);
+WEFT_API int weft_drop(void);
 WEFT_API int weft_drop_at(const char *where);
 #define weft_drop() weft_drop_at(WEFT_HERE)
 

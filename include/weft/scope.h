@@ -71,16 +71,18 @@ typedef struct weft_scope {
  *           it was cancelled by its deadline, and had no error before; -ESHUTDOWN in a
  *           forked child
  */
+WEFT_API void weft_scope_begin(weft_scope *s);
 WEFT_API void weft_scope_begin_at(weft_scope *s, const char *where);
-#define weft_scope_begin(s) weft_scope_begin_at(s, WEFT_HERE)
+#define weft_scope_begin(...) weft_scope_begin_at(__VA_ARGS__, WEFT_HERE)
 WEFT_API WEFT_WAITS int weft_scope_end(weft_scope *s);
 
 /* Begins a scope that cancelling what is around it does not reach, as weft_shield does.
  *
  * Context:  as weft_scope_begin; ended by weft_scope_end.
  */
+WEFT_API void weft_shield_begin(weft_scope *s);
 WEFT_API void weft_shield_begin_at(weft_scope *s, const char *where);
-#define weft_shield_begin(s) weft_shield_begin_at(s, WEFT_HERE)
+#define weft_shield_begin(...) weft_shield_begin_at(__VA_ARGS__, WEFT_HERE)
 
 /* Runs `fn(arg)` at once, on a stack of its own. If it has to wait the call returns
  * meanwhile; else when fn has. It belongs to the innermost scope of the caller; where there
@@ -190,7 +192,7 @@ typedef struct weft_wait {
 } weft_wait;
 #define WEFT_WAIT_INIT(what, stop) \
 	{ \
-		what, stop, NULL, 0 \
+		what, stop, WEFT_NULL_, 0 \
 	}
 
 /* Waits until weft_schedule is called for `w`, which may have been done already. After

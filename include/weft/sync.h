@@ -56,7 +56,7 @@ struct wf_home {
 	}
 #define WEFT_WAITERS_INIT_ \
 	{ \
-		NULL, NULL \
+		WEFT_NULL_, WEFT_NULL_ \
 	}
 
 /* A mutex: one owner at a time. An unlock wakes the one that has waited longest; until
@@ -73,7 +73,7 @@ typedef struct weft_mutex {
 
 #define WEFT_MUTEX_INIT \
 	{ \
-		WEFT_HOME_INIT_, 0, NULL, WEFT_WAITERS_INIT_, 0, 0 \
+		WEFT_HOME_INIT_, 0, WEFT_NULL_, WEFT_WAITERS_INIT_, 0, 0 \
 	}
 
 /* Locks a mutex, or waits until it can.
@@ -87,10 +87,12 @@ typedef struct weft_mutex {
  *           -EDEADLK    it owns it already, or all would wait for ever
  *           -EPERM      a plain handler would have to wait
  */
+WEFT_API int weft_mutex_lock_until(weft_mutex *m, uint64_t deadline);
 WEFT_API int weft_mutex_lock_until_at(weft_mutex *m, uint64_t deadline, const char *where);
-#define weft_mutex_lock_until(m, deadline) weft_mutex_lock_until_at(m, deadline, WEFT_HERE)
+#define weft_mutex_lock_until(...) weft_mutex_lock_until_at(__VA_ARGS__, WEFT_HERE)
+WEFT_API int weft_mutex_lock(weft_mutex *m);
 WEFT_API int weft_mutex_lock_at(weft_mutex *m, const char *where);
-#define weft_mutex_lock(m) weft_mutex_lock_at(m, WEFT_HERE)
+#define weft_mutex_lock(...) weft_mutex_lock_at(__VA_ARGS__, WEFT_HERE)
 
 /* Locks a mutex if nobody owns it. A plain handler must unlock it before it
  * returns.
@@ -98,8 +100,9 @@ WEFT_API int weft_mutex_lock_at(weft_mutex *m, const char *where);
  * Context:  anywhere; never waits.
  * Returns:  0, or -EBUSY
  */
+WEFT_API int weft_mutex_trylock(weft_mutex *m);
 WEFT_API int weft_mutex_trylock_at(weft_mutex *m, const char *where);
-#define weft_mutex_trylock(m) weft_mutex_trylock_at(m, WEFT_HERE)
+#define weft_mutex_trylock(...) weft_mutex_trylock_at(__VA_ARGS__, WEFT_HERE)
 
 /* Unlocks a mutex, and wakes the one that has waited longest.
  *
@@ -108,8 +111,9 @@ WEFT_API int weft_mutex_trylock_at(weft_mutex *m, const char *where);
  * Returns:  0
  *           -EPERM      the caller does not own it; nothing changed
  */
+WEFT_API int weft_mutex_unlock(weft_mutex *m);
 WEFT_API int weft_mutex_unlock_at(weft_mutex *m, const char *where);
-#define weft_mutex_unlock(m) weft_mutex_unlock_at(m, WEFT_HERE)
+#define weft_mutex_unlock(...) weft_mutex_unlock_at(__VA_ARGS__, WEFT_HERE)
 
 /* Looks whether a mutex is out of use, and makes it new. Nobody needs to call it, or
  * its like of the other objects: they find mistakes.
@@ -119,8 +123,9 @@ WEFT_API int weft_mutex_unlock_at(weft_mutex *m, const char *where);
  * Returns:  0
  *           -EBUSY      it is in use; nothing changed
  */
+WEFT_API int weft_mutex_fini(weft_mutex *m);
 WEFT_API int weft_mutex_fini_at(weft_mutex *m, const char *where);
-#define weft_mutex_fini(m) weft_mutex_fini_at(m, WEFT_HERE)
+#define weft_mutex_fini(...) weft_mutex_fini_at(__VA_ARGS__, WEFT_HERE)
 
 /* A condition: threads that hold a mutex wait for something that others change
  * under the same mutex. */
@@ -146,11 +151,13 @@ typedef struct weft_cond {
  *           -ECANCELED  the wait was cancelled; the same
  *           -EPERM      the caller does not own the mutex, or is a plain handler
  */
+WEFT_API int weft_cond_wait_until(weft_cond *c, weft_mutex *m, uint64_t deadline);
 WEFT_API int weft_cond_wait_until_at(weft_cond *c, weft_mutex *m, uint64_t deadline,
 				     const char *where);
-#define weft_cond_wait_until(c, m, deadline) weft_cond_wait_until_at(c, m, deadline, WEFT_HERE)
+#define weft_cond_wait_until(...) weft_cond_wait_until_at(__VA_ARGS__, WEFT_HERE)
+WEFT_API int weft_cond_wait(weft_cond *c, weft_mutex *m);
 WEFT_API int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where);
-#define weft_cond_wait(c, m) weft_cond_wait_at(c, m, WEFT_HERE)
+#define weft_cond_wait(...) weft_cond_wait_at(__VA_ARGS__, WEFT_HERE)
 
 /* Lets the one that has waited longest go on, or all that wait now. They go on one
  * after the other, each when it gets the mutex, and are not woken before.
@@ -166,8 +173,9 @@ WEFT_API int weft_cond_broadcast(weft_cond *c);
  * Context:  anywhere, where nobody else uses the object.
  * Returns:  0, or -EBUSY
  */
+WEFT_API int weft_cond_fini(weft_cond *c);
 WEFT_API int weft_cond_fini_at(weft_cond *c, const char *where);
-#define weft_cond_fini(c) weft_cond_fini_at(c, WEFT_HERE)
+#define weft_cond_fini(...) weft_cond_fini_at(__VA_ARGS__, WEFT_HERE)
 
 /* A lock for many readers or one writer. Fair: it is given in the order of coming,
  * to readers that came one after the other together, so neither side starves.
@@ -182,29 +190,35 @@ typedef struct weft_rwlock {
 
 #define WEFT_RWLOCK_INIT \
 	{ \
-		WEFT_HOME_INIT_, 0, NULL, WEFT_WAITERS_INIT_, 0 \
+		WEFT_HOME_INIT_, 0, WEFT_NULL_, WEFT_WAITERS_INIT_, 0 \
 	}
 
 /* Locks for reading, beside other readers, or for writing, alone.
  *
  * Context, Misuse, Returns: as weft_mutex_lock
  */
+WEFT_API int weft_rwlock_rdlock_until(weft_rwlock *l, uint64_t deadline);
+WEFT_API int weft_rwlock_rdlock(weft_rwlock *l);
 WEFT_API int weft_rwlock_rdlock_until_at(weft_rwlock *l, uint64_t deadline, const char *where);
-#define weft_rwlock_rdlock_until(l, deadline) weft_rwlock_rdlock_until_at(l, deadline, WEFT_HERE)
+#define weft_rwlock_rdlock_until(...) weft_rwlock_rdlock_until_at(__VA_ARGS__, WEFT_HERE)
+WEFT_API int weft_rwlock_wrlock_until(weft_rwlock *l, uint64_t deadline);
+WEFT_API int weft_rwlock_wrlock(weft_rwlock *l);
 WEFT_API int weft_rwlock_wrlock_until_at(weft_rwlock *l, uint64_t deadline, const char *where);
-#define weft_rwlock_wrlock_until(l, deadline) weft_rwlock_wrlock_until_at(l, deadline, WEFT_HERE)
-#define weft_rwlock_rdlock(l) weft_rwlock_rdlock_until_at(l, WEFT_FOREVER, WEFT_HERE)
-#define weft_rwlock_wrlock(l) weft_rwlock_wrlock_until_at(l, WEFT_FOREVER, WEFT_HERE)
+#define weft_rwlock_wrlock_until(...) weft_rwlock_wrlock_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_rwlock_rdlock(...) weft_rwlock_rdlock_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
+#define weft_rwlock_wrlock(...) weft_rwlock_wrlock_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
 /* The same if it need not wait, also not behind those who wait.
  *
  * Context:  anywhere; never waits.
  * Returns:  0, or -EBUSY
  */
+WEFT_API int weft_rwlock_tryrdlock(weft_rwlock *l);
 WEFT_API int weft_rwlock_tryrdlock_at(weft_rwlock *l, const char *where);
-#define weft_rwlock_tryrdlock(l) weft_rwlock_tryrdlock_at(l, WEFT_HERE)
+#define weft_rwlock_tryrdlock(...) weft_rwlock_tryrdlock_at(__VA_ARGS__, WEFT_HERE)
+WEFT_API int weft_rwlock_trywrlock(weft_rwlock *l);
 WEFT_API int weft_rwlock_trywrlock_at(weft_rwlock *l, const char *where);
-#define weft_rwlock_trywrlock(l) weft_rwlock_trywrlock_at(l, WEFT_HERE)
+#define weft_rwlock_trywrlock(...) weft_rwlock_trywrlock_at(__VA_ARGS__, WEFT_HERE)
 
 /* Unlocks what the caller locked, for reading or for writing.
  *
@@ -213,16 +227,18 @@ WEFT_API int weft_rwlock_trywrlock_at(weft_rwlock *l, const char *where);
  * Returns:  0
  *           -EPERM      the caller did not lock it; nothing changed
  */
+WEFT_API int weft_rwlock_unlock(weft_rwlock *l);
 WEFT_API int weft_rwlock_unlock_at(weft_rwlock *l, const char *where);
-#define weft_rwlock_unlock(l) weft_rwlock_unlock_at(l, WEFT_HERE)
+#define weft_rwlock_unlock(...) weft_rwlock_unlock_at(__VA_ARGS__, WEFT_HERE)
 
 /* As weft_mutex_fini.
  *
  * Context:  anywhere, where nobody else uses the object.
  * Returns:  0, or -EBUSY
  */
+WEFT_API int weft_rwlock_fini(weft_rwlock *l);
 WEFT_API int weft_rwlock_fini_at(weft_rwlock *l, const char *where);
-#define weft_rwlock_fini(l) weft_rwlock_fini_at(l, WEFT_HERE)
+#define weft_rwlock_fini(...) weft_rwlock_fini_at(__VA_ARGS__, WEFT_HERE)
 
 /* A semaphore: a number of units that are taken and put back, by anybody.
  * WEFT_SEM_INIT(units) or weft_sem_init says how many; all zeros has none. */
@@ -234,7 +250,7 @@ typedef struct weft_sem {
 
 #define WEFT_SEM_INIT(units) \
 	{ \
-		WEFT_HOME_INIT_, WEFT_WAITERS_INIT_, (uint32_t)(units) \
+		WEFT_HOME_INIT_, WEFT_WAITERS_INIT_, WEFT_NUMBER_(uint32_t, units) \
 	}
 
 /* Fills in a semaphore that holds so many units. */
@@ -278,8 +294,9 @@ WEFT_API int weft_sem_post(weft_sem *s);
  * Context:  anywhere, where nobody else uses the object.
  * Returns:  0, or -EBUSY
  */
+WEFT_API int weft_sem_fini(weft_sem *s);
 WEFT_API int weft_sem_fini_at(weft_sem *s, const char *where);
-#define weft_sem_fini(s) weft_sem_fini_at(s, WEFT_HERE)
+#define weft_sem_fini(...) weft_sem_fini_at(__VA_ARGS__, WEFT_HERE)
 
 /* Something to be done once, whoever comes first. */
 typedef struct weft_once {
@@ -306,11 +323,12 @@ typedef struct weft_once {
  *           -EDEADLK    the caller is in fn
  *           -EPERM      a plain handler would have to wait
  */
+WEFT_API int weft_once_run_until(weft_once *o, weft_fn *fn, void *arg, uint64_t deadline);
+WEFT_API int weft_once_run(weft_once *o, weft_fn *fn, void *arg);
 WEFT_API int weft_once_run_until_at(weft_once *o, weft_fn *fn, void *arg, uint64_t deadline,
 				    const char *where);
-#define weft_once_run_until(o, fn, arg, deadline) \
-	weft_once_run_until_at(o, fn, arg, deadline, WEFT_HERE)
-#define weft_once_run(o, fn, arg) weft_once_run_until_at(o, fn, arg, WEFT_FOREVER, WEFT_HERE)
+#define weft_once_run_until(...) weft_once_run_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_once_run(...) weft_once_run_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
 /* A barrier: a number of parties meet, again and again. WEFT_BARRIER_INIT(parties) or
  * weft_barrier_init says how many. */
@@ -323,7 +341,7 @@ typedef struct weft_barrier {
 
 #define WEFT_BARRIER_INIT(parties) \
 	{ \
-		WEFT_HOME_INIT_, WEFT_WAITERS_INIT_, 0, (uint32_t)(parties), 0 \
+		WEFT_HOME_INIT_, WEFT_WAITERS_INIT_, 0, WEFT_NUMBER_(uint32_t, parties), 0 \
 	}
 
 /* Fills in a barrier for so many. */
@@ -357,8 +375,9 @@ static inline int weft_barrier_wait(weft_barrier *b)
  * Context:  anywhere, where nobody else uses the object.
  * Returns:  0, or -EBUSY
  */
+WEFT_API int weft_barrier_fini(weft_barrier *b);
 WEFT_API int weft_barrier_fini_at(weft_barrier *b, const char *where);
-#define weft_barrier_fini(b) weft_barrier_fini_at(b, WEFT_HERE)
+#define weft_barrier_fini(...) weft_barrier_fini_at(__VA_ARGS__, WEFT_HERE)
 
 /* A wait group: counts work that is under way. */
 typedef struct weft_waitgroup {
@@ -383,9 +402,11 @@ typedef struct weft_waitgroup {
  *           -EINVAL     the count would fall below 0; nothing changed
  *           -EOVERFLOW  it would be too large; nothing changed
  */
+WEFT_API int weft_waitgroup_add(weft_waitgroup *g, int64_t n);
+WEFT_API int weft_waitgroup_done(weft_waitgroup *g);
 WEFT_API int weft_waitgroup_add_at(weft_waitgroup *g, int64_t n, const char *where);
-#define weft_waitgroup_add(g, n) weft_waitgroup_add_at(g, n, WEFT_HERE)
-#define weft_waitgroup_done(g) weft_waitgroup_add_at(g, -1, WEFT_HERE)
+#define weft_waitgroup_add(...) weft_waitgroup_add_at(__VA_ARGS__, WEFT_HERE)
+#define weft_waitgroup_done(...) weft_waitgroup_add_at(__VA_ARGS__, -1, WEFT_HERE)
 
 /* Waits until the count is 0. If it rises again at once, it has been 0.
  *
@@ -406,8 +427,9 @@ static inline int weft_waitgroup_wait(weft_waitgroup *g)
  * Context:  anywhere, where nobody else uses the object.
  * Returns:  0, or -EBUSY
  */
+WEFT_API int weft_waitgroup_fini(weft_waitgroup *g);
 WEFT_API int weft_waitgroup_fini_at(weft_waitgroup *g, const char *where);
-#define weft_waitgroup_fini(g) weft_waitgroup_fini_at(g, WEFT_HERE)
+#define weft_waitgroup_fini(...) weft_waitgroup_fini_at(__VA_ARGS__, WEFT_HERE)
 
 /* An event count: lets threads wait for a change of something that is not under a
  * lock, such as a ring of atomics. */
@@ -457,8 +479,9 @@ WEFT_API int weft_eventcount_advance(weft_eventcount *e);
  * Context:  anywhere, where nobody else uses the object.
  * Returns:  0, or -EBUSY
  */
+WEFT_API int weft_eventcount_fini(weft_eventcount *e);
 WEFT_API int weft_eventcount_fini_at(weft_eventcount *e, const char *where);
-#define weft_eventcount_fini(e) weft_eventcount_fini_at(e, WEFT_HERE)
+#define weft_eventcount_fini(...) weft_eventcount_fini_at(__VA_ARGS__, WEFT_HERE)
 
 WEFT_END_DECLS
 #endif

@@ -32,7 +32,7 @@ typedef struct weft_tame_lock {
 
 #define WEFT_TAME_LOCK_INIT \
 	{ \
-		WEFT_HOME_INIT_, 0, NULL, NULL \
+		WEFT_HOME_INIT_, 0, WEFT_NULL_, WEFT_NULL_ \
 	}
 
 /* Makes a lock, and ends one that nobody holds or waits for.
@@ -45,8 +45,9 @@ static inline void weft_tame_lock_init(weft_tame_lock *l)
 {
 	memset(l, 0, sizeof *l);
 }
+WEFT_API int weft_tame_lock_fini(weft_tame_lock *l);
 WEFT_API int weft_tame_lock_fini_at(weft_tame_lock *l, const char *where);
-#define weft_tame_lock_fini(l) weft_tame_lock_fini_at(l, WEFT_HERE)
+#define weft_tame_lock_fini(...) weft_tame_lock_fini_at(__VA_ARGS__, WEFT_HERE)
 
 /* Triggers `e` when the caller has the lock: alone, or shared with others that asked for it so.
  * If e is cancelled before, the lock is not held, or is given back at once.
@@ -74,8 +75,9 @@ WEFT_API int weft_trylock_shared(weft_tame_lock *l);
  * Misuse:   it is not locked: reported
  * Returns:  0, or -EPERM
  */
+WEFT_API int weft_unlock(weft_tame_lock *l);
 WEFT_API int weft_unlock_at(weft_tame_lock *l, const char *where);
-#define weft_unlock(l) weft_unlock_at(l, WEFT_HERE)
+#define weft_unlock(...) weft_unlock_at(__VA_ARGS__, WEFT_HERE)
 
 WEFT_END_DECLS
 #endif

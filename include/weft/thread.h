@@ -55,10 +55,12 @@ typedef struct weft_thread_attr {
  *                       report says which setting of the kernel to raise
  *           -ESHUTDOWN  no runtime is running, or it is stopping
  */
+WEFT_API int weft_go(weft_thread_fn *fn, void *arg);
 WEFT_API int weft_go_at(weft_thread_fn *fn, void *arg, const char *where);
-#define weft_go(fn, arg) weft_go_at(fn, arg, WEFT_HERE)
+#define weft_go(...) weft_go_at(__VA_ARGS__, WEFT_HERE)
+WEFT_API int weft_go_on(weft_color color, weft_thread_fn *fn, void *arg);
 WEFT_API int weft_go_on_at(weft_color color, weft_thread_fn *fn, void *arg, const char *where);
-#define weft_go_on(color, fn, arg) weft_go_on_at(color, fn, arg, WEFT_HERE)
+#define weft_go_on(...) weft_go_on_at(__VA_ARGS__, WEFT_HERE)
 
 /* Starts a thread as `attr` says (NULL: all zeros). If `thread` is not NULL it is
  * set, and the thread must be joined or detached; else it is detached.
@@ -67,10 +69,11 @@ WEFT_API int weft_go_on_at(weft_color color, weft_thread_fn *fn, void *arg, cons
  * Context:  as weft_go
  * Returns:  as weft_go; -EINVAL also for a priority or stack size out of range
  */
+WEFT_API int weft_thread_start(weft_thread **thread, const weft_thread_attr *attr,
+			       weft_thread_fn *fn, void *arg);
 WEFT_API int weft_thread_start_at(weft_thread **thread, const weft_thread_attr *attr,
 				  weft_thread_fn *fn, void *arg, const char *where);
-#define weft_thread_start(thread, attr, fn, arg) \
-	weft_thread_start_at(thread, attr, fn, arg, WEFT_HERE)
+#define weft_thread_start(...) weft_thread_start_at(__VA_ARGS__, WEFT_HERE)
 
 /* Waits for a thread to end, and frees it.
  *
@@ -140,8 +143,9 @@ WEFT_API WEFT_WAITS int weft_sleep_until(uint64_t when);
  *           -EINVAL     a color that was never made; it stays where it is
  *           -EPERM      not called by a thread
  */
+WEFT_API WEFT_WAITS int weft_hop(weft_color color);
 WEFT_API WEFT_WAITS int weft_hop_at(weft_color color, const char *where);
-#define weft_hop(color) weft_hop_at(color, WEFT_HERE)
+#define weft_hop(...) weft_hop_at(__VA_ARGS__, WEFT_HERE)
 
 /* Tells or sets the name of a thread. Up to 15 letters are kept. weft_thread_set_name
  * takes NULL for the running thread. The name of another thread may change while it

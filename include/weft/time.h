@@ -6,9 +6,9 @@
 
 WEFT_BEGIN_DECLS
 
-#define WEFT_US ((uint64_t)1000)
-#define WEFT_MS ((uint64_t)1000000)
-#define WEFT_SEC ((uint64_t)1000000000)
+#define WEFT_US UINT64_C(1000)
+#define WEFT_MS UINT64_C(1000000)
+#define WEFT_SEC UINT64_C(1000000000)
 
 /* Reads the clock by which timers fire.
  *
@@ -50,10 +50,12 @@ static inline void weft_timer_init(weft_timer *t, weft_color color, weft_fn *fn,
  *           -EINVAL     as weft_event_post
  *           -ESHUTDOWN  no runtime is running, or it is stopping
  */
+WEFT_API int weft_timer_start(weft_timer *t, uint64_t delay);
 WEFT_API int weft_timer_start_at(weft_timer *t, uint64_t delay, const char *where);
-#define weft_timer_start(t, delay) weft_timer_start_at(t, delay, WEFT_HERE)
+#define weft_timer_start(...) weft_timer_start_at(__VA_ARGS__, WEFT_HERE)
+WEFT_API int weft_timer_start_until(weft_timer *t, uint64_t when);
 WEFT_API int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char *where);
-#define weft_timer_start_until(t, when) weft_timer_start_until_at(t, when, WEFT_HERE)
+#define weft_timer_start_until(...) weft_timer_start_until_at(__VA_ARGS__, WEFT_HERE)
 
 /* Starts the timer, or gives a started one another time: `delay` nanoseconds
  * from now. This is the call for time-outs that are put off again and again: to
@@ -64,8 +66,9 @@ WEFT_API int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char 
  *           -EALREADY   it fired and its handler has not begun; nothing changed
  *           -EINVAL, -ESHUTDOWN  as weft_timer_start
  */
+WEFT_API int weft_timer_restart(weft_timer *t, uint64_t delay);
 WEFT_API int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where);
-#define weft_timer_restart(t, delay) weft_timer_restart_at(t, delay, WEFT_HERE)
+#define weft_timer_restart(...) weft_timer_restart_at(__VA_ARGS__, WEFT_HERE)
 
 /* Cancels a timer. Exact: 0 means that its handler will not be called (again) and
  * the timer is yours. In the timer's own color that is so whenever the handler
@@ -87,9 +90,10 @@ WEFT_API int weft_timer_cancel(weft_timer *t);
  * Context:  any thread, never a signal handler.
  * Returns:  as weft_timer_start, and -ENOMEM
  */
+WEFT_API int weft_after(uint64_t delay, weft_color color, weft_fn *fn, void *arg);
 WEFT_API int weft_after_at(uint64_t delay, weft_color color, weft_fn *fn, void *arg,
 			   const char *where);
-#define weft_after(delay, color, fn, arg) weft_after_at(delay, color, fn, arg, WEFT_HERE)
+#define weft_after(...) weft_after_at(__VA_ARGS__, WEFT_HERE)
 
 WEFT_END_DECLS
 #endif

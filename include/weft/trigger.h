@@ -23,7 +23,8 @@ typedef struct weft_tame_event {
  * type is the same in every file, and wrong values are errors of the compiler. */
 #define WEFT_EVENT(...) __typeof__(void (*const *)(weft_tame_event * __VA_OPT__(, ) __VA_ARGS__))
 
-/* Triggers `e` with values. Plain C may do so too.
+/* Triggers an event `e` with its values: weft_trigger(e, v, w); if it has none, weft_trigger(e);
+ * plain C may do so too.
  *
  * Takes:    e.
  * Context:  any thread, never a signal handler. Never blocks, never switches, never runs
@@ -31,12 +32,12 @@ typedef struct weft_tame_event {
  * Misuse:   a second time: reported, and nothing happens, if the memory of e is not in other
  *           use meanwhile
  */
-#define weft_trigger(e, ...) WEFT_TRIGGER_(e __VA_OPT__(, ) __VA_ARGS__)
+#define weft_trigger(...) WEFT_TRIGGER_(__VA_ARGS__)
 #ifdef __cplusplus
 #define WEFT_TRIGGER_(e, ...) \
 	([&] { \
 		auto weft_e_ = (e); \
-		(*weft_e_)((weft_tame_event *)weft_e_ __VA_OPT__(, ) __VA_ARGS__); \
+		(*weft_e_)((weft_tame_event *)(uintptr_t)weft_e_ __VA_OPT__(, ) __VA_ARGS__); \
 	}())
 #else
 #define WEFT_TRIGGER_(e, ...) \
@@ -53,7 +54,7 @@ typedef struct weft_tame_event {
  * Context:  as weft_trigger.
  */
 WEFT_API void weft_tame_drop(weft_tame_event *e);
-#define weft_event_drop(e) weft_tame_drop((weft_tame_event *)(uintptr_t)(e))
+#define weft_event_drop(...) weft_tame_drop((weft_tame_event *)(uintptr_t)(__VA_ARGS__))
 
 /* Tells whether nobody waits for `e` any more, so that what is to be triggered with it would be
  * lost: a descriptor, say. e is still to be triggered or given back.
@@ -62,7 +63,8 @@ WEFT_API void weft_tame_drop(weft_tame_event *e);
  * Returns:  whether it was cancelled
  */
 WEFT_API bool weft_tame_cancelled(const weft_tame_event *e);
-#define weft_event_cancelled(e) weft_tame_cancelled((const weft_tame_event *)(uintptr_t)(e))
+#define weft_event_cancelled(...) \
+	weft_tame_cancelled((const weft_tame_event *)(uintptr_t)(__VA_ARGS__))
 
 /* Makes `fn(arg)` run, once, when nobody waits for `e` any more because its rendezvous was
  * cancelled or has ended: to stop the work that would trigger it. It runs in the color of the
@@ -73,7 +75,7 @@ WEFT_API bool weft_tame_cancelled(const weft_tame_event *e);
  *           to be triggered.
  */
 WEFT_API void weft_tame_on_cancel(weft_tame_event *e, weft_fn *fn, void *arg);
-#define weft_on_cancel(e, fn, arg) weft_tame_on_cancel((weft_tame_event *)(uintptr_t)(e), fn, arg)
+#define weft_on_cancel(e, ...) weft_tame_on_cancel((weft_tame_event *)(uintptr_t)(e), __VA_ARGS__)
 
 /* The same with an event, usually one of a rendezvous: it is triggered when e is cancelled, and
  * dropped when e is triggered or dropped. For functions that wrap an event in another.
@@ -82,7 +84,8 @@ WEFT_API void weft_tame_on_cancel(weft_tame_event *e, weft_fn *fn, void *arg);
  * Context:  as weft_on_cancel.
  */
 WEFT_API void weft_tame_tell_cancel(weft_tame_event *e, WEFT_EVENT() note);
-#define weft_tell_cancel(e, note) weft_tame_tell_cancel((weft_tame_event *)(uintptr_t)(e), note)
+#define weft_tell_cancel(e, ...) \
+	weft_tame_tell_cancel((weft_tame_event *)(uintptr_t)(e), __VA_ARGS__)
 
 /* Calls the tamed function `f` in `color`: its closure belongs there. It begins at once if the
  * caller is in exclusive use of that color, else soon. The arguments must not wait nor call f.

@@ -20,6 +20,9 @@ WF_COLD void wf_report(enum wf_report_kind kind, const char *fmt, ...) WF_PRINTF
  */
 WF_COLD int wf_misuse(const char *where, int error, const char *fmt, ...) WF_PRINTF(3, 4);
 
+/* Stands for a caller's place where a call comes by a function pointer and has none. */
+#define WF_NO_PLACE "(called by a pointer)"
+
 /* An invariant of ours is broken. Does not return. */
 WF_COLD _Noreturn void wf_bug(const char *fmt, ...) WF_PRINTF(1, 2);
 

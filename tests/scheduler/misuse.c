@@ -74,6 +74,40 @@ TEST(misuse_of_posting_is_reported_with_the_callers_line)
 	CHECK_EQ(atomic_load(&runs), 1); /* what was queued ran, once */
 }
 
+/* Calls through a table, as bindings to other languages make them. */
+static const struct {
+	int (*run)(int (*fn)(void *), void *, const weft_options *);
+	int (*post)(weft_color, weft_fn *, void *);
+	int (*go)(weft_thread_fn *, void *);
+	int (*after)(uint64_t, weft_color, weft_fn *, void *);
+} by_pointer = { weft_run, weft_post, weft_go, weft_after };
+
+static int post_by_pointer(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(by_pointer.post(5, count, NULL), 0);
+	CHECK_EQ(by_pointer.after(1000, 5, count, NULL), 0);
+	CHECK_EQ(by_pointer.go(nothing_to_do, NULL), 0);
+	CHECK_EQ(by_pointer.post(5, NULL, NULL), -EINVAL);
+	CHECK_EQ(atomic_load(&caught.count[WEFT_REPORT_MISUSE]), 1);
+	CHECK(reported(WEFT_REPORT_MISUSE, "(called by a pointer): "));
+	return 0;
+}
+
+TEST(a_call_by_a_pointer_does_the_same_and_a_report_says_that_it_has_no_line)
+{
+	catch_reports();
+	CHECK_EQ(by_pointer.run(post_by_pointer, NULL,
+				&(weft_options){ .workers = 1, .io = "epoll" }),
+		 0);
+	CHECK_EQ(atomic_load(&runs), 2);
+}
+
+TEST(compound_literals_are_arguments_as_others)
+{
+	CHECK_EQ(weft_run(nothing_to_do, NULL, &(weft_options){ .workers = 1, .io = "epoll" }), 0);
+}
+
 static int misuse_events(void *unused)
 {
 	weft_event ev;
