@@ -414,7 +414,9 @@ int weft_timer_start_at(weft_timer *t, uint64_t delay, const char *where)
 	return start_anyhow_after(self, t, delay, where);
 }
 
-/* Moves a started timer in its wheel; -EALREADY if it is in none (any more). */
+/* Moves a started timer in its wheel; -EALREADY if it is in none (any more). A call of a
+ * periodic timer that is due would come early: its own color takes it back. Under the lock, so
+ * that it cannot be a call for the new time. */
 static int move(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
 	WF_NO_THREAD_SAFETY
 {
@@ -425,6 +427,8 @@ static int move(struct wf_worker *self, weft_timer *t, uint64_t when, const char
 	if (ts == NULL)
 		return -EALREADY;
 	if (WF_LIKELY(state % STATES == ARMED)) {
+		if (WF_UNLIKELY(queued(t)))
+			(void)weft_event_cancel(&t->event);
 		wf_wheel_move(&ts->wheel, t, when);
 		t->event.where_ = where;
 		sooner = look_sooner(ts, when);
@@ -433,21 +437,6 @@ static int move(struct wf_worker *self, weft_timer *t, uint64_t when, const char
 	if (WF_UNLIKELY(sooner))
 		wf_worker_wake(wf_worker_by_id((int)(state / STATES)));
 	return state % STATES == ARMED ? 0 : -EALREADY;
-}
-
-int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where)
-{
-	struct wf_worker *self = wf_worker_self();
-	int rc = enter(self);
-
-	if (WF_UNLIKELY(rc < 0))
-		return rc;
-	if (WF_LIKELY(state_load(t) % STATES == ARMED && !stopping()))
-		rc = move(self, t, time_after(self, delay), where);
-	else
-		rc = start(self, t, time_after(self, delay), where);
-	leave(self);
-	return rc == -EINVAL ? refuse(t, rc, where) : rc;
 }
 
 /* Starts a timer that posts `ev`. Takes ev, if all goes well. */
@@ -589,4 +578,29 @@ int weft_timer_cancel(weft_timer *t)
 	if (WF_UNLIKELY(self == NULL))
 		return cancel_foreign(t);
 	return WF_LIKELY(cancel_quickly(self, t)) ? 0 : cancel(self, t);
+}
+
+/* Restarting */
+
+/* A timer that fired, and whose handler has not begun, is put off in its own color. */
+static int restart(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
+{
+	bool moves = state_load(t) % STATES == ARMED && !stopping();
+	int rc = WF_LIKELY(moves) ? move(self, t, when, where) : start(self, t, when, where);
+
+	if (WF_UNLIKELY(rc == -EALREADY) && take_back(t) == 0)
+		rc = start(self, t, when, where);
+	return rc;
+}
+
+int weft_timer_restart_at(weft_timer *t, uint64_t delay, const char *where)
+{
+	struct wf_worker *self = wf_worker_self();
+	int rc = enter(self);
+
+	if (WF_UNLIKELY(rc < 0))
+		return rc;
+	rc = restart(self, t, time_after(self, delay), where);
+	leave(self);
+	return rc == -EINVAL ? refuse(t, rc, where) : rc;
 }

@@ -549,6 +549,283 @@ TEST(cancelling_periodic_timers_from_elsewhere_silences_them)
 	}
 }
 
+/* Restarting a timer that is due: `timer`'s handler holds the color until `other`, which is of the
+ * same color and due at the same time, has fired. Then `other` has an event queued, and its handler
+ * has not begun. */
+
+static uint64_t not_before;
+
+static void after_restart(void *arg)
+{
+	weft_timer *t = arg;
+
+	CHECK(weft_now() >= not_before);
+	count_call(NULL);
+	if (t->every != 0)
+		CHECK_EQ(weft_timer_cancel(t), 0);
+}
+
+static void wait_until_queued(void)
+{
+	while (__atomic_load_n(&other.event.state_, __ATOMIC_ACQUIRE) == 0)
+		;
+}
+
+static void restart_and_cancel(void *unused)
+{
+	(void)unused;
+	wait_until_queued();
+	CHECK_EQ(weft_timer_restart(&other, NEVER), 0);
+	CHECK_EQ(other.event.state_, 0);
+	CHECK(other.when >= weft_now() + NEVER / 2);
+	CHECK_EQ(weft_timer_cancel(&other), 0);
+	CHECK_EQ(weft_timer_cancel(&other), -ENOENT);
+}
+
+static void restart_with(uint64_t delay)
+{
+	wait_until_queued();
+	not_before = weft_now() + delay;
+	CHECK_EQ(weft_timer_restart(&other, delay), 0);
+	CHECK(other.when >= not_before);
+}
+
+static void restart_later(void *unused)
+{
+	(void)unused;
+	restart_with(2 * WEFT_MS);
+}
+
+static void restart_for_now(void *unused)
+{
+	(void)unused;
+	restart_with(0);
+}
+
+static void restart_twice(void *unused)
+{
+	(void)unused;
+	wait_until_queued();
+	CHECK_EQ(weft_timer_restart(&other, 0), 0);
+	CHECK_EQ(weft_timer_restart(&other, NEVER), 0);
+	not_before = weft_now() + 2 * WEFT_MS;
+	CHECK_EQ(weft_timer_restart(&other, 2 * WEFT_MS), 0);
+}
+
+struct due {
+	weft_fn *restart;
+	uint64_t every;
+};
+
+static int start_due_pair(void *arg)
+{
+	const struct due *due = arg;
+	uint64_t when = weft_now() + WEFT_MS;
+
+	weft_timer_init(&timer, 5, due->restart, NULL);
+	weft_timer_init(&other, 5, after_restart, &other);
+	other.every = due->every;
+	CHECK_EQ(weft_timer_start_until(&timer, when), 0);
+	CHECK_EQ(weft_timer_start_until(&other, when), 0);
+	return 0;
+}
+
+/* How often the handler of `other` ran. */
+static int calls_after(weft_fn *restart, uint64_t every)
+{
+	struct due due = { restart, every };
+
+	CHECK_EQ(weft_run(start_due_pair, &due, &two), 0);
+	return calls;
+}
+
+TEST(a_timer_that_is_due_is_put_off_in_its_own_color_and_can_then_be_cancelled)
+{
+	CHECK_EQ(calls_after(restart_and_cancel, 0), 0);
+}
+
+TEST(a_timer_that_is_due_is_put_off_in_its_own_color_and_runs_once_and_not_early)
+{
+	CHECK_EQ(calls_after(restart_later, 0), 1);
+}
+
+TEST(a_timer_that_is_due_and_restarted_without_delay_runs_once)
+{
+	CHECK_EQ(calls_after(restart_for_now, 0), 1);
+}
+
+TEST(a_timer_that_is_due_is_put_off_as_often_as_it_is_restarted)
+{
+	CHECK_EQ(calls_after(restart_twice, 0), 1);
+}
+
+TEST(a_call_of_a_periodic_timer_that_is_due_is_put_off_too)
+{
+	CHECK_EQ(calls_after(restart_later, NEVER), 1);
+}
+
+TEST(a_periodic_timer_that_is_due_is_put_off_and_can_then_be_cancelled)
+{
+	CHECK_EQ(calls_after(restart_and_cancel, 10 * WEFT_MS), 0);
+}
+
+TEST(a_periodic_timer_that_is_due_and_restarted_without_delay_beats_once_for_that)
+{
+	CHECK_EQ(calls_after(restart_for_now, NEVER), 1);
+}
+
+/* The thread sleeps until `other` is due, and so holds the color when that has fired. */
+static int sleep_and_restart(void *when)
+{
+	CHECK_EQ(weft_sleep_until(*(uint64_t *)when), 0);
+	restart_with(2 * WEFT_MS);
+	return 0;
+}
+
+static int start_sleeper(void *when)
+{
+	*(uint64_t *)when = weft_now() + WEFT_MS;
+	CHECK_EQ(weft_go_on(5, sleep_and_restart, when), 0);
+	return 0;
+}
+
+static void start_other(void *when)
+{
+	weft_timer_init(&other, 5, after_restart, &other);
+	CHECK_EQ(weft_timer_start_until(&other, *(uint64_t *)when), 0);
+}
+
+static int start_sleeper_and_timer(void *when)
+{
+	CHECK_EQ(start_sleeper(when), 0);
+	CHECK_EQ(weft_post(5, start_other, when), 0); /* after the thread sleeps */
+	return 0;
+}
+
+TEST(a_thread_of_its_color_puts_off_a_timer_that_is_due)
+{
+	const weft_options alone = { .workers = 1, .stall_ms = -1 };
+	uint64_t when;
+
+	CHECK_EQ(weft_run(start_sleeper_and_timer, &when, &alone), 0);
+	CHECK_EQ(calls, 1);
+}
+
+/* From elsewhere it is told that the call still comes. */
+static void *restart_elsewhere(void *unused)
+{
+	CHECK_EQ(weft_timer_restart(&other, NEVER), -EALREADY);
+	CHECK_EQ(weft_timer_restart(&other, 0), -EALREADY);
+	return unused;
+}
+
+static void hold_the_color(void *unused)
+{
+	pthread_t thread;
+
+	wait_until_queued();
+	CHECK_EQ(pthread_create(&thread, NULL, restart_elsewhere, unused), 0);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+}
+
+TEST(outside_of_its_color_a_timer_that_is_due_is_not_put_off_and_says_so)
+{
+	CHECK_EQ(calls_after(hold_the_color, 0), 1);
+}
+
+static void restart_itself(void *arg)
+{
+	weft_timer *t = arg;
+
+	CHECK(weft_now() >= not_before);
+	not_before = weft_now() + 200 * WEFT_US;
+	if (atomic_fetch_add(&calls, 1) < 9)
+		CHECK_EQ(weft_timer_restart(t, 200 * WEFT_US), 0);
+	else if (t->every != 0)
+		CHECK_EQ(weft_timer_cancel(t), 0);
+}
+
+static int start_itself(void *every)
+{
+	weft_timer_init(&timer, 5, restart_itself, &timer);
+	timer.every = *(uint64_t *)every;
+	return weft_timer_start(&timer, 0);
+}
+
+TEST(a_handler_restarts_its_own_timer_once_or_periodic_and_is_not_called_early)
+{
+	CHECK_EQ(weft_run(start_itself, &(uint64_t){ 0 }, &two), 0);
+	CHECK_EQ(calls, 10);
+	atomic_store(&calls, 0);
+	not_before = 0;
+	CHECK_EQ(weft_run(start_itself, &(uint64_t){ NEVER }, &two), 0);
+	CHECK_EQ(calls, 10);
+}
+
+/* Many timers of a few colors, put off again and again in their own color at about the time when
+ * they are due: no handler runs before the time of the last restart. */
+enum { PUT_OFF = 256, PUT_OFF_COLORS = 4 };
+
+static struct put_off {
+	weft_timer timer;
+	uint64_t not_before;
+	int ran;
+} put_off[PUT_OFF];
+
+static uint64_t put_off_random[PUT_OFF_COLORS];
+
+static void run_put_off(void *arg)
+{
+	struct put_off *p = arg;
+
+	CHECK(weft_now() >= p->not_before);
+	p->ran++;
+}
+
+static void put_off_color(void *arg)
+{
+	unsigned color = (unsigned)(uintptr_t)arg % PUT_OFF_COLORS;
+	unsigned rounds = (unsigned)(uintptr_t)arg / PUT_OFF_COLORS;
+	uint64_t *random = &put_off_random[color];
+
+	for (unsigned i = color; i < PUT_OFF; i += PUT_OFF_COLORS) {
+		uint64_t delay = test_random(random) % (100 * WEFT_US);
+
+		put_off[i].not_before = weft_now() + delay;
+		CHECK_EQ(weft_timer_restart(&put_off[i].timer, delay), 0);
+	}
+	if (rounds > 0)
+		CHECK_EQ(weft_post(color, put_off_color, (void *)((uintptr_t)arg - PUT_OFF_COLORS)),
+			 0);
+}
+
+static int start_put_off(void *every)
+{
+	for (unsigned i = 0; i < PUT_OFF; i++) {
+		put_off[i] = (struct put_off){ .ran = 0 };
+		weft_timer_init(&put_off[i].timer, i % PUT_OFF_COLORS, run_put_off, &put_off[i]);
+		put_off[i].timer.every = *(uint64_t *)every;
+		put_off[i].timer.background = put_off[i].timer.every != 0;
+	}
+	for (uintptr_t color = 0; color < PUT_OFF_COLORS; color++)
+		CHECK_EQ(weft_post(color, put_off_color,
+				   (void *)(color + PUT_OFF_COLORS * (uintptr_t)TEST_SIZE(500))),
+			 0);
+	return 0;
+}
+
+TEST(in_its_own_color_a_restart_always_succeeds_and_no_call_is_early)
+{
+	uint64_t random = TEST_SEED;
+
+	for (int i = 0; i < PUT_OFF_COLORS; i++)
+		put_off_random[i] = test_random(&random);
+	CHECK_EQ(weft_run(start_put_off, &(uint64_t){ 0 }, &two), 0);
+	for (int i = 0; i < PUT_OFF; i++)
+		CHECK(put_off[i].ran >= 1);
+	CHECK_EQ(weft_run(start_put_off, &(uint64_t){ 50 * WEFT_US }, &two), 0);
+}
+
 /* Foreign threads */
 
 static void *foreign(void *unused)
