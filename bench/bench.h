@@ -228,6 +228,7 @@ int bench_echo_callbacks(void);
 int bench_idle(void);
 int bench_overload(void);
 int bench_stall(void);
+int bench_beat(void);
 int bench_switch(void);
 int bench_spawn_join(void);
 int bench_mutex(void);

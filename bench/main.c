@@ -32,6 +32,7 @@ static const struct {
 	{ "overload", bench_overload, true,
 	  "how many requests are answered in time when three times too many come" },
 	{ "stall", bench_stall, false, "how the other workers go on while one is blocked" },
+	{ "beat", bench_beat, false, "a thread that runs every 2 ms while others compute" },
 	{ "switch", bench_switch, false, "the cost of a switch between threads" },
 	{ "spawn", bench_spawn_join, false, "the cost of starting and joining a thread" },
 	{ "mutex", bench_mutex, false, "the cost of locking and unlocking a mutex" },
