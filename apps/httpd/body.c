@@ -59,8 +59,9 @@ static int need_more(struct exchange *x)
 	rc = say_continue(x);
 	if (rc < 0)
 		return rc;
+	place_wait(&s->place, weft_now());
 	n = stream_fill(s, s->in_size, body_deadline(x));
-	if (n == 0)
+	if (n == 0 || !place_busy(&s->place))
 		return -ECONNRESET;
 	return n < 0 ? (int)n : 0;
 }

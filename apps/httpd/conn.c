@@ -200,6 +200,8 @@ static bool answer(struct conn *c)
 	uint64_t began = weft_now(), before = s->sent + s->pending, ended;
 	bool asked_to_close = !x->request.keep_alive;
 
+	if (!place_busy(&s->place))
+		return false;
 	c->requests++;
 	if (c->requests == settings.max_requests)
 		x->keep_alive = false;
@@ -214,7 +216,10 @@ static bool answer(struct conn *c)
 	if (s->error != 0)
 		count(s->error == -ETIMEDOUT ? COUNT_LATE : COUNT_BROKEN, 1);
 	c->politely = !asked_to_close || !x->body_ended || s->begin < s->end;
-	return x->keep_alive && s->error == 0;
+	if (!x->keep_alive || s->error != 0)
+		return false;
+	place_wait(&s->place, ended);
+	return true;
 }
 
 static void serve_h2(struct conn *c)
@@ -249,9 +254,11 @@ static bool burst(struct conn *c)
 	return next == NEXT_IDLE;
 }
 
+/* Before its first request a client has no more time than for a head: most that never speak are
+ * no clients. */
 void conn_serve(struct conn *c)
 {
-	c->idle_until = weft_now() + settings.idle_time * WEFT_MS;
+	c->idle_until = weft_now() + settings.head_time * WEFT_MS;
 	while (burst(c) && stream_idle(&c->stream, c->idle_until) == 0)
 		;
 }

@@ -241,6 +241,27 @@ static bool is_over(const struct h2_session *session, bool at_end)
 	       session->first[H2_ANSWERING] == NULL;
 }
 
+/* Does all that is under way wait for the client to say more? */
+static bool is_silent(const struct h2_session *session)
+{
+	return session->count[H2_READY] + session->count[H2_ANSWERING] + session->count[H2_DONE] +
+		       session->count[H2_GOING] ==
+	       0;
+}
+
+/* Meanwhile it can lose its place: -ECONNRESET. */
+static ssize_t await_client(struct h2_session *session, bool at_end, uint64_t deadline)
+{
+	struct conn_place *place = &session->conn->stream.place;
+	ssize_t n;
+
+	if (!is_silent(session))
+		return await_input(session, at_end, deadline);
+	place_wait(place, weft_now());
+	n = await_input(session, at_end, deadline);
+	return place_busy(place) ? n : -ECONNRESET;
+}
+
 static void serve_all(struct h2_session *session)
 {
 	bool at_end = false; /* of the input: a client may have said all, or we have to stop */
@@ -260,7 +281,7 @@ static void serve_all(struct h2_session *session)
 		}
 		if (tell_busy(session))
 			continue;
-		n = await_input(session, at_end, more ? 0 : deadline_of(session));
+		n = await_client(session, at_end, more ? 0 : deadline_of(session));
 		at_end |= n == 0;
 		if (n < 0 && n != -ETIMEDOUT && n != -ECANCELED)
 			return;

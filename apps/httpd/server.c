@@ -10,7 +10,7 @@
 #include <weft/weft.h>
 
 #include "cache.h"
-#include "common/address.h"
+#include "common/places.h"
 #include "common/service.h"
 #include "common/socket.h"
 #include "conn.h"
@@ -116,7 +116,6 @@ bool server_set_busy(int fd, bool busy)
 /* Counts a connection out and frees it. */
 static void forget(struct arrival *a)
 {
-	address_remove(&a->conn.peer);
 	free(a);
 	atomic_fetch_sub(&open_connections, 1);
 	weft_waitgroup_done(&server.users);
@@ -175,6 +174,7 @@ static void turn_away(void *arg)
 {
 	struct arrival *a = arg;
 
+	place_leave(&a->conn.stream.place);
 	refuse(a->conn.stream.fd, a->tls);
 	forget(a);
 }
@@ -186,12 +186,12 @@ static void begin(void *arg)
 }
 
 /* Counts a connection in. False: there is no room for it. */
-static bool admit(const struct sockaddr_storage *peer)
+static bool admit(struct arrival *a, int fd, const struct sockaddr_storage *peer)
 {
-	if (atomic_fetch_add(&open_connections, 1) < server.most && address_add(peer))
-		return true;
-	atomic_fetch_sub(&open_connections, 1);
-	return false;
+	if (!place_take(&a->conn.stream.place, fd, peer))
+		return false;
+	atomic_fetch_add(&open_connections, 1);
+	return true;
 }
 
 static void arrive(int fd, const struct sockaddr_storage *peer, bool tls)
@@ -199,7 +199,7 @@ static void arrive(int fd, const struct sockaddr_storage *peer, bool tls)
 	struct arrival *a = calloc(1, sizeof *a);
 
 	count(COUNT_CONNECTIONS, 1);
-	if (a == NULL || !admit(peer)) {
+	if (a == NULL || !admit(a, fd, peer)) {
 		free(a);
 		refuse(fd, tls);
 		return;
@@ -217,10 +217,11 @@ static void arrive(int fd, const struct sockaddr_storage *peer, bool tls)
 /* Accepting */
 
 /* There are no descriptors, or no memory. The connection stays in the kernel's queue; files
- * give back what they have. */
+ * give back what they have, and so does the connection that has waited longest. */
 static void await_room(void)
 {
 	cache_clear();
+	places_make_room();
 	weft_sleep(ROOM_TIME);
 }
 
@@ -262,7 +263,7 @@ int server_start(void)
 {
 	int rc;
 
-	address_init(settings.max_per_address);
+	places_init(server.most, settings.max_per_address);
 	overload_init();
 	weft_handler_penalty(begin, NEW_IS_WARM);
 	rc = start_accepting(&server.plain);

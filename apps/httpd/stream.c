@@ -263,8 +263,11 @@ void stream_close(struct stream *s, bool politely)
 {
 	if (s->tls != NULL)
 		tls_end(s->tls);
-	if (politely && s->error == 0)
+	if (politely && s->error == 0) {
+		place_wait(&s->place, weft_now());
 		drain(s->fd);
+	}
+	place_leave(&s->place);
 	/* weft_close would first ask the kernel whether it has to wait, which it has not. */
 	weft_fd_close(s->fd);
 }

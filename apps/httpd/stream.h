@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/places.h"
 #include "tls.h"
 
 /* STREAM_OUT holds a head and a small body, so that both go by one call. */
@@ -18,6 +19,7 @@ enum { STREAM_IN = 2048, STREAM_OUT = 8192, STREAM_ROOM = 1024 };
 
 struct stream {
 	int fd;
+	struct conn_place place;
 	struct tls *tls; /* NULL: plain */
 	char *in;
 	size_t in_size;

@@ -128,6 +128,7 @@ int channel_accept(struct channel *c, channel_find_key *find_key, uint64_t deadl
 	name = handshake_name(hello);
 	if (name == NULL)
 		return -EBADMSG;
+	strcpy(c->name, name);
 	/* Whether there is such a client is not for strangers to know: all goes on as if. */
 	rc = find_key(name, key);
 	if (rc < 0 && RAND_bytes(key, sizeof key) != 1)

@@ -22,7 +22,8 @@ struct channel {
 	const struct channel_io *io;
 	int fd;
 	struct seal in, out;
-	size_t have, taken; /* bytes that have come, and those of them that were taken */
+	char name[HANDSHAKE_NAME]; /* of channel_accept's client; proved when that gives 0 */
+	size_t have, taken;        /* bytes that have come, and those of them that were taken */
 	uint8_t incoming[SEAL_MAX], outgoing[SEAL_MAX];
 };
 

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/address.h"
+#include "clients.h"
 #include "common/beneath.h"
 #include "common/service.h"
 #include "common/socket.h"
@@ -21,13 +21,9 @@
 /* Before a new try when there was no room for a connection. */
 #define ROOM_TIME (50 * WEFT_MS)
 
-/* Who has not proved who it is is a stranger, and takes no client's place. */
-enum { STRANGERS_MOST = 1024 };
-
 static struct {
 	int listener, keys;
 	_Atomic bool stopping;
-	_Atomic uint64_t clients, strangers;
 	uint64_t all; /* that ever came */
 	_Atomic uint64_t refused;
 	struct session *sessions;
@@ -111,21 +107,16 @@ int server_find_key(const char *name, uint8_t key[SEAL_KEY])
 
 /* Clients */
 
-static void forget_stranger(const struct session *s)
-{
-	address_remove(&s->peer);
-	atomic_fetch_sub(&server.strangers, 1);
-}
-
-/* Others may have proved who they are since it came. */
+/* Others may have proved who they are since it came, and other strangers need its place. */
 int server_admit(struct session *s)
 {
-	if (atomic_fetch_add(&server.clients, 1) >= settings.max_clients) {
-		atomic_fetch_sub(&server.clients, 1);
+	int rc = place_busy(&s->place) ? clients_add(s->channel.name) : -ECONNRESET;
+
+	if (rc < 0) {
 		atomic_fetch_add(&server.refused, 1);
-		return -EUSERS;
+		return rc;
 	}
-	forget_stranger(s);
+	place_leave(&s->place);
 	s->known = true;
 	return 0;
 }
@@ -136,9 +127,8 @@ void server_forget(struct session *s)
 	if (s->next != NULL)
 		s->next->link = s->link;
 	if (s->known)
-		atomic_fetch_sub(&server.clients, 1);
-	else
-		forget_stranger(s);
+		clients_remove(s->channel.name);
+	place_leave(&s->place);
 	weft_color_pin(s->color, -1);
 	weft_close(s->channel.fd);
 	channel_fini(&s->channel);
@@ -154,28 +144,20 @@ static void remember(struct session *s)
 	if (s->next != NULL)
 		s->next->link = &s->next;
 	server.sessions = s;
-	atomic_fetch_add(&server.strangers, 1);
 	server.all++;
 	weft_waitgroup_add(&server.users, 1);
-}
-
-static bool has_room(const struct sockaddr_storage *peer)
-{
-	return atomic_load(&server.clients) < settings.max_clients &&
-	       atomic_load(&server.strangers) < STRANGERS_MOST && address_add(peer);
 }
 
 static void arrive(int fd, const struct sockaddr_storage *peer)
 {
 	struct session *s = calloc(1, sizeof *s);
 
-	if (s == NULL || !has_room(peer)) {
+	if (s == NULL || !clients_have_room() || !place_take(&s->place, fd, peer)) {
 		free(s);
 		atomic_fetch_add(&server.refused, 1);
 		weft_close(fd);
 		return;
 	}
-	s->peer = *peer;
 	s->channel.fd = fd;
 	s->channel.io = &waiting;
 	s->color = settings.serial ? WEFT_MAIN : weft_color_new();
@@ -210,7 +192,7 @@ int server_start(void)
 
 	if (rc < 0)
 		return rc;
-	address_init(settings.max_per_address);
+	places_init(settings.max_strangers, settings.max_per_address);
 	weft_waitgroup_add(&server.users, 1);
 	rc = weft_go(accept_all, NULL);
 	if (rc < 0)

@@ -2,11 +2,10 @@
 #ifndef SEALED_SESSION_H
 #define SEALED_SESSION_H
 
-#include <sys/socket.h>
-
 #include <weft/weft.h>
 
 #include "channel.h"
+#include "common/places.h"
 #include "lease.h"
 #include "message.h"
 #include "tree.h"
@@ -25,8 +24,8 @@ struct session {
 	struct session *next, **link; /* in the server's list */
 	weft_color color;
 	struct channel channel;
-	struct sockaddr_storage peer;
-	bool known; /* it has proved who it is */
+	struct conn_place place; /* among strangers, until it has proved who it is */
+	bool known;              /* it has */
 	struct handle *handles[SESSION_HANDLES];
 	struct request request;
 	struct reply reply;

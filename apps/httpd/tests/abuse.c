@@ -325,20 +325,6 @@ TEST(empty_lines_without_end_are_no_way_to_stay)
 	server_end();
 }
 
-/* Connections may be accepted in another order than they were made. */
-static int first_to_speak(const int *fds, nfds_t count)
-{
-	struct pollfd polls[32];
-
-	for (nfds_t i = 0; i < count; i++)
-		polls[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
-	CHECK(poll(polls, count, -1) > 0);
-	for (nfds_t i = 0; i < count; i++)
-		if (polls[i].revents != 0)
-			return fds[i];
-	return -1;
-}
-
 /* Asks for much at once; how often it was busy. */
 static int overload(void)
 {
@@ -409,35 +395,181 @@ TEST(says_busy_on_kept_connections_too_and_recovers)
 	server_end();
 }
 
-TEST(says_busy_when_it_has_too_many_connections)
+/* A connection whose reply is under way, and waits for the client to read it. */
+static int dial_busy(void)
 {
-	int fds[21];
+	int fd = dial(), small = 4096;
 
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+	for (int i = 0; i < 10; i++) /* the kernel's buffers hold one */
+		say(fd, "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n");
+	hear(fd, 100);
+	CHECK_EQ(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
+	return fd;
+}
+
+TEST(says_busy_when_all_places_are_taken_by_busy_connections)
+{
+	int fds[20];
+
+	site_make();
 	SERVER("--max-connections", "20");
-	for (int i = 0; i < 21; i++)
-		fds[i] = dial();
-	hear(first_to_speak(fds, 21), 0);
-	CHECK_EQ(times("HTTP/1.1 503 "), 1);
+	for (int i = 0; i < 20; i++)
+		fds[i] = dial_busy();
+	CHECK_EQ(get("/a.txt", ""), 503);
 	CHECK_EQ(times("Retry-After: 1\r\n"), 1);
-	for (int i = 0; i < 21; i++)
+	for (int i = 0; i < 20; i++)
 		close(fds[i]);
-	while (get("/", "") != 200) /* until it has noticed that they are gone */
+	while (get("/a.txt", "") != 200) /* until it has noticed that they are gone */
 		;
 	server_end();
 }
 
-TEST(one_address_gets_no_more_than_its_share)
+/* The first of these connections that the server has closed. */
+static int find_closed(const int *fds, int count)
 {
-	int fds[6];
+	for (int i = 0; i < count; i++)
+		if (recv(fds[i], answer, 1, MSG_DONTWAIT) == 0)
+			return i;
+	return -1;
+}
 
-	SERVER("--max-per-address", "5");
-	for (int i = 0; i < 6; i++)
-		fds[i] = dial();
-	hear(first_to_speak(fds, 6), 0);
-	CHECK_EQ(times("HTTP/1.1 503 "), 1);
-	for (int i = 0; i < 6; i++)
+/* When the second is answered the first is over, for the server too. Where most connections have
+ * but one request, silent ones are not even accepted. */
+static void ask_twice_on(int fd)
+{
+	for (int i = 0; i < 2; i++) {
+		say(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+		CHECK_EQ(hear_reply(fd), 200);
+	}
+}
+
+static void ask_twice(void)
+{
+	int fd = dial();
+
+	ask_twice_on(fd);
+	close(fd);
+}
+
+TEST(silent_connections_give_way_to_honest_ones)
+{
+	int fds[100];
+
+	SERVER("--max-connections", "20", "--head-time", "3600000", "--idle-time", "3600000");
+	for (int i = 0; i < 100; i++) {
+		fds[i] = dial_from(i % 3 == 0   ? "127.0.0.2"
+				   : i % 3 == 1 ? "127.0.0.3"
+						: "127.0.0.4");
+		ask_twice();
+	}
+	for (int i = 0; i < 80; i++)
+		CHECK_EQ(find_closed(&fds[i], 1), 0);
+	CHECK_EQ(find_closed(&fds[99], 1), -1);
+	for (int i = 0; i < 100; i++)
 		close(fds[i]);
-	while (get("/", "") != 200)
+	server_end();
+}
+
+/* Some of each kind that can be had for almost nothing: silence at first, half a head, a body that
+ * does not come, silence after a request. */
+static int dial_idle(int kind)
+{
+	static const char *const words[] = {
+		"", "GET / HTTP/1.1\r\nHost:",
+		"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx",
+		"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	};
+	int fd = dial();
+
+	say(fd, words[kind]);
+	if (kind == 3)
+		CHECK_EQ(hear_reply(fd), 200);
+	return fd;
+}
+
+TEST(whatever_a_client_waits_with_it_gives_way)
+{
+	int fds[8];
+
+	for (int kind = 0; kind < 4; kind++) {
+		SERVER("--max-connections", "8", "--head-time", "3600000", "--idle-time", "3600000",
+		       "--body-time", "3600000");
+		for (int i = 0; i < 8; i++)
+			fds[i] = dial_idle(kind);
+		for (int i = 0; i < 20; i++)
+			while (get("/", "") != 200) /* until it has read what they said */
+				;
+		while (status_number("open") > 8)
+			;
+		for (int i = 0; i < 8; i++)
+			close(fds[i]);
+		server_end();
+	}
+}
+
+TEST(the_connection_that_is_idle_longest_gives_way_first)
+{
+	int fds[4];
+
+	setenv("WEFT_WORKERS", "1",
+	       1); /* so that all happens in the order in which we hear of it */
+	SERVER("--max-connections", "4", "--head-time", "3600000", "--idle-time", "3600000");
+	for (int i = 0; i < 4; i++)
+		fds[i] = dial();
+	for (int i = 1; i <= 4; i++)
+		ask_twice_on(fds[i % 4]);
+	for (int i = 1; i < 4; i++) {
+		CHECK_EQ(get("/", ""), 200);
+		CHECK_EQ(find_closed(fds, 4), i);
+		close(fds[i]);
+		fds[i] = dial();
+	}
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+	server_end();
+}
+
+TEST(a_client_that_has_never_spoken_has_the_time_of_a_head_only)
+{
+	int silent, idle;
+
+	SERVER("--head-time", "150", "--idle-time", "3600000");
+	silent = dial();
+	do { /* this machine may be slow, too */
+		idle = dial();
+		say(idle, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+	} while (hear_reply(idle) != 200 && close(idle) == 0);
+	hear(silent, 0);
+	CHECK_EQ(answer_size, 0);
+	CHECK_EQ(find_closed(&idle, 1), -1);
+	close(silent);
+	close(idle);
+	server_end();
+}
+
+TEST(an_address_that_has_its_share_loses_a_connection_of_its_own)
+{
+	int fds[5], busy[5], other;
+
+	site_make();
+	SERVER("--max-per-address", "5", "--head-time", "3600000");
+	other = dial_from("127.0.0.2");
+	for (int i = 0; i < 5; i++)
+		fds[i] = dial();
+	CHECK_EQ(get("/a.txt", ""), 200);
+	CHECK_EQ(find_closed(fds, 5), 0);
+	CHECK_EQ(find_closed(&other, 1), -1);
+	for (int i = 0; i < 5; i++)
+		busy[i] = dial_busy();
+	CHECK_EQ(get("/a.txt", ""), 503);
+	CHECK_EQ(find_closed(&other, 1), -1);
+	for (int i = 0; i < 5; i++) {
+		close(fds[i]);
+		close(busy[i]);
+	}
+	close(other);
+	while (get("/a.txt", "") != 200) /* until it has noticed that they are gone */
 		;
 	server_end();
 }

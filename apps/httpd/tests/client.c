@@ -105,18 +105,23 @@ const char *server_end(void)
 
 /* Talking */
 
-int dial(void)
+int dial_from(const char *host)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)server_port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
+	struct sockaddr_in address = { .sin_family = AF_INET }, from = address;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	address.sin_port = htons((uint16_t)server_port);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	CHECK(fd >= 0);
+	CHECK_EQ(inet_pton(AF_INET, host, &from.sin_addr), 1);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
 	return fd;
+}
+
+int dial(void)
+{
+	return dial_from("127.0.0.1");
 }
 
 void say_bytes(int fd, const void *data, size_t size)

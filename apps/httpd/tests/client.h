@@ -36,7 +36,9 @@ void server_begin(int descriptors, const char *const flags[]);
 /* Ends it, and gives the last line that it printed. */
 const char *server_end(void);
 
+/* Connects, also from an address of this machine's own: 127.0.0.2. */
 int dial(void);
+int dial_from(const char *host);
 void say_bytes(int fd, const void *data, size_t size);
 void say(int fd, const char *text);
 

@@ -281,7 +281,7 @@ TEST(pings_do_not_make_an_idle_connection_stay)
 {
 	int fd;
 
-	SERVER("--idle-time", "150");
+	SERVER("--head-time", "150");
 	fd = plain();
 	do
 		h2_say(fd, PING, 0, 0, "12345678", 8);
@@ -360,7 +360,7 @@ TEST(floods_end_the_connection)
 	char block[100] = "";
 	int fd;
 
-	SERVER("--idle-time", "500");
+	SERVER("--head-time", "500");
 	memset(block, '\x86', sizeof block);
 	fd = plain(); /* a head that never ends */
 	h2_say(fd, HEADERS, 0, 1, "\x82\x84", 2);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "key.h"
 #include "site.h"
 
 /* A file of our own, with bytes that tell where they are. */
@@ -303,7 +304,7 @@ TEST(no_more_clients_than_allowed_get_in)
 {
 	struct remote r[3];
 
-	SERVER("--max-clients", "2");
+	SERVER("--max-clients", "2", "--max-per-key", "2");
 	for (int i = 0; i < 2; i++) {
 		enter(&r[i]);
 		CHECK_EQ(ask_path(&r[i], REQUEST_LIST, "", 0), 0); /* now it is a client */
@@ -314,6 +315,40 @@ TEST(no_more_clients_than_allowed_get_in)
 		;
 	remote_close(&r[0]);
 	remote_close(&r[2]);
+	server_end();
+}
+
+/* A connection of bob's. */
+static int enter_bob(struct remote *r)
+{
+	uint8_t key[SEAL_KEY];
+	int rc;
+
+	CHECK_EQ(key_load(at("keys/bob"), key), 0);
+	rc = remote_open(r, address, "bob", key);
+	return rc == 0 ? ask_path(r, REQUEST_LIST, "", 0) : rc;
+}
+
+TEST(one_key_does_not_take_all_places)
+{
+	struct remote ann[2], bob, more;
+
+	SERVER("--max-clients", "8"); /* two for each key */
+	for (int i = 0; i < 2; i++) {
+		enter(&ann[i]);
+		CHECK_EQ(ask_path(&ann[i], REQUEST_LIST, "", 0), 0);
+	}
+	enter(&more);
+	CHECK(ask_path(&more, REQUEST_LIST, "", 0) < 0);
+	remote_close(&more);
+	CHECK_EQ(enter_bob(&bob), 0);
+	remote_close(&ann[0]);
+	do /* until the server has noticed */
+		enter(&more);
+	while (ask_path(&more, REQUEST_LIST, "", 0) < 0 && (remote_close(&more), true));
+	remote_close(&more);
+	remote_close(&ann[1]);
+	remote_close(&bob);
 	server_end();
 }
 
@@ -339,7 +374,8 @@ TEST(strangers_take_neither_the_places_of_clients_nor_those_of_other_addresses)
 	struct remote r[2] = { { .channel.io = &channel_plain }, { .channel.io = &channel_plain } };
 	int fd[STRANGERS], more;
 
-	SERVER("--max-clients", "2", "--max-per-address", "3", "--handshake-time", "60000");
+	SERVER("--max-clients", "2", "--max-per-key", "2", "--max-per-address", "3",
+	       "--handshake-time", "60000");
 	for (int i = 0; i < STRANGERS; i++)
 		fd[i] = dial_from("127.0.0.1");
 	for (int i = 0; i < 2; i++) {
@@ -347,7 +383,9 @@ TEST(strangers_take_neither_the_places_of_clients_nor_those_of_other_addresses)
 		CHECK_EQ(channel_connect(&r[i].channel, "ann", ann_key, 0), 0);
 		CHECK_EQ(ask_path(&r[i], REQUEST_LIST, "", 0), 0);
 	}
-	CHECK_EQ(recv(fd[STRANGERS - 1], &more, 1, 0), 0); /* it was one too many */
+	for (int i = 0; i < STRANGERS - 3; i++)
+		CHECK_EQ(recv(fd[i], &more, 1, 0), 0); /* the oldest of its address went */
+	CHECK_EQ(recv(fd[STRANGERS - 1], &more, 1, MSG_DONTWAIT), -1);
 	remote_close(&r[0]);
 	for (int i = 0; i < STRANGERS; i++)
 		close(fd[i]);
@@ -355,6 +393,29 @@ TEST(strangers_take_neither_the_places_of_clients_nor_those_of_other_addresses)
 		;
 	remote_close(&r[0]);
 	remote_close(&r[1]);
+	server_end();
+}
+
+TEST(silent_strangers_give_way_to_honest_clients)
+{
+	struct remote r = { .channel.io = &channel_plain };
+	int fd[120], n = 0;
+	char host[16], byte;
+
+	SERVER("--max-strangers", "8", "--max-per-address", "3", "--handshake-time", "3600000");
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 12; i++) {
+			snprintf(host, sizeof host, "127.0.1.%d", i / 3 + 1);
+			fd[n++] = dial_from(host);
+		}
+		enter(&r);
+		CHECK_EQ(ask_path(&r, REQUEST_LIST, "", 0), 0);
+		remote_close(&r);
+	}
+	for (int i = 0; i < 120 - 12; i++)
+		CHECK_EQ(recv(fd[i], &byte, 1, 0), 0);
+	for (int i = 0; i < 120; i++)
+		close(fd[i]);
 	server_end();
 }
 

@@ -1,0 +1,284 @@
+/* places.c - the places of a server's connections: a table of addresses, and lists of those that
+ * wait for their peers, the longest first.
+ *
+ * Events that turn connections away use it too, and cannot wait as threads do: so the lock is a
+ * plain mutex. It is held for a few instructions, and while a connection is shut down.
+ *
+ * A request costs no lock as a rule. A connection that becomes busy stays in the lists; whoever
+ * looks for room takes it out when it stands first. It is put at their end again when it waits
+ * the next time, and at most once a second otherwise.
+ */
+#include "places.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+
+#include <weft/time.h>
+
+#define RELIST_TIME WEFT_SEC
+
+enum { BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
+
+/* Connections that lost their places and are not closed yet, at most: they are more than the
+ * server is to have. */
+enum { LEAVING_MOST = 128 };
+
+/* How many connections are looked at for one newcomer, if all have said something that the server
+ * has not read yet. */
+enum { LOOKS = 16 };
+
+/* Of a place. UNLISTED is busy, and in no list. */
+enum { NONE, WAITING, BUSY, UNLISTED, LOST };
+
+enum { ALL, OWN };
+
+struct list {
+	struct conn_place *first, *last;
+};
+
+struct address {
+	uint64_t key;
+	uint64_t count;
+	struct list waiting;
+	struct address *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+	uint64_t most, most_of_address;
+	uint64_t count, leaving;
+	struct list waiting;
+	struct address *buckets[BUCKETS];
+} places;
+
+/* Addresses */
+
+/* IPv4 addresses are the same whichever way they are written. */
+static uint64_t key_of(const struct sockaddr_storage *peer)
+{
+	const struct in6_addr *v6 = &((const struct sockaddr_in6 *)peer)->sin6_addr;
+	uint32_t v4 = 0;
+	uint64_t network = 0;
+
+	if (peer->ss_family == AF_INET)
+		return ((const struct sockaddr_in *)peer)->sin_addr.s_addr;
+	if (peer->ss_family != AF_INET6)
+		return 0;
+	if (IN6_IS_ADDR_V4MAPPED(v6)) {
+		memcpy(&v4, &v6->s6_addr[12], sizeof v4);
+		return v4;
+	}
+	memcpy(&network, v6, sizeof network);
+	return network ^ UINT64_C(1) << 63; /* ::1 is not 0.0.0.0 */
+}
+
+/* Who has many addresses must not be able to choose ones that are all in one bucket. */
+static uint64_t secret;
+
+static unsigned bucket_of(uint64_t key)
+{
+	key = (key ^ secret) * 0x9e3779b97f4a7c15;
+	key = (key ^ key >> 32 ^ secret) * 0x9e3779b97f4a7c15;
+	return (unsigned)(key >> (64 - BUCKET_BITS));
+}
+
+static struct address **find(uint64_t key)
+{
+	struct address **at = &places.buckets[bucket_of(key)];
+
+	while (*at != NULL && (*at)->key != key)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Counts one more connection of the address. NULL: there is no memory. */
+static struct address *count_in(uint64_t key)
+{
+	struct address **at = find(key);
+
+	if (*at == NULL) {
+		*at = calloc(1, sizeof **at);
+		if (*at == NULL)
+			return NULL;
+		(*at)->key = key;
+	}
+	places.count++;
+	(*at)->count++;
+	return *at;
+}
+
+static void count_out(struct address *a)
+{
+	places.count--;
+	if (--a->count == 0) {
+		*find(a->key) = a->next;
+		free(a);
+	}
+}
+
+void places_init(uint64_t most, uint64_t most_of_address)
+{
+	places.most = most != 0 ? most : UINT64_MAX;
+	places.most_of_address = most_of_address != 0 ? most_of_address : UINT64_MAX;
+	if (getrandom(&secret, sizeof secret, GRND_NONBLOCK) != (ssize_t)sizeof secret)
+		secret = weft_now(); /* the machine has just been switched on */
+}
+
+/* Lists */
+
+static void append(struct list *list, struct conn_place *p, int which)
+{
+	p->links[which] = (struct place_link){ .prev = list->last };
+	if (list->last != NULL)
+		list->last->links[which].next = p;
+	else
+		list->first = p;
+	list->last = p;
+}
+
+static void take_out(struct list *list, struct conn_place *p, int which)
+{
+	struct place_link *link = &p->links[which];
+
+	if (link->prev != NULL)
+		link->prev->links[which].next = link->next;
+	else
+		list->first = link->next;
+	if (link->next != NULL)
+		link->next->links[which].prev = link->prev;
+	else
+		list->last = link->prev;
+}
+
+static void enlist(struct conn_place *p)
+{
+	append(&places.waiting, p, ALL);
+	append(&p->address->waiting, p, OWN);
+}
+
+static void delist(struct conn_place *p)
+{
+	take_out(&places.waiting, p, ALL);
+	take_out(&p->address->waiting, p, OWN);
+}
+
+/* Places */
+
+static bool change(struct conn_place *p, int from, int to)
+{
+	return atomic_compare_exchange_strong(&p->state, &from, to);
+}
+
+static bool has_spoken(const struct conn_place *p)
+{
+	int size = 0;
+
+	return ioctl(p->fd, FIONREAD, &size) == 0 && size > 0;
+}
+
+static void evict(struct conn_place *p)
+{
+	delist(p);
+	count_out(p->address);
+	places.leaving++;
+	shutdown(p->fd, SHUT_RDWR);
+}
+
+/* Takes the place of the first in a list that still waits. Those that have become busy leave the
+ * list: a request has paid for each. False: nobody waits, or too many have to leave already. */
+static bool free_first(const struct list *list)
+{
+	struct conn_place *p;
+
+	for (int looks = 0;
+	     looks < LOOKS && places.leaving < LEAVING_MOST && list->first != NULL;) {
+		p = list->first;
+		if (change(p, BUSY, UNLISTED)) {
+			delist(p);
+		} else if (has_spoken(p)) {
+			delist(p);
+			enlist(p);
+			looks++;
+		} else if (change(p, WAITING, LOST)) {
+			evict(p);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Makes sure that there is room for one more of the address. */
+static bool has_room(uint64_t key)
+{
+	const struct address *a = *find(key);
+
+	if (a != NULL && a->count >= places.most_of_address)
+		return free_first(&a->waiting);
+	return places.count < places.most || free_first(&places.waiting);
+}
+
+bool place_take(struct conn_place *p, int fd, const struct sockaddr_storage *peer)
+{
+	uint64_t key = key_of(peer);
+
+	pthread_mutex_lock(&lock);
+	p->address = has_room(key) ? count_in(key) : NULL;
+	if (p->address != NULL) {
+		p->fd = fd;
+		atomic_store(&p->state, WAITING);
+		enlist(p);
+	}
+	pthread_mutex_unlock(&lock);
+	return p->address != NULL;
+}
+
+bool place_busy(struct conn_place *p)
+{
+	return change(p, WAITING, BUSY);
+}
+
+void place_wait(struct conn_place *p, uint64_t now)
+{
+	int state;
+
+	if (now - p->listed < RELIST_TIME && change(p, BUSY, WAITING))
+		return;
+	pthread_mutex_lock(&lock);
+	state = atomic_load(&p->state);
+	if (state == WAITING || state == BUSY)
+		delist(p);
+	if (state != LOST && state != NONE) {
+		enlist(p);
+		atomic_store(&p->state, WAITING);
+	}
+	pthread_mutex_unlock(&lock);
+	p->listed = now;
+}
+
+void place_leave(struct conn_place *p)
+{
+	int state;
+
+	pthread_mutex_lock(&lock);
+	state = atomic_exchange(&p->state, NONE);
+	if (state == WAITING || state == BUSY)
+		delist(p);
+	if (state == LOST)
+		places.leaving--;
+	else if (state != NONE)
+		count_out(p->address);
+	pthread_mutex_unlock(&lock);
+}
+
+void places_make_room(void)
+{
+	pthread_mutex_lock(&lock);
+	free_first(&places.waiting);
+	pthread_mutex_unlock(&lock);
+}

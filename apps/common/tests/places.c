@@ -1,0 +1,221 @@
+/* places.c - who counts as one address, and which connection loses its place to a newcomer. */
+#include "../places.c"
+
+#include <arpa/inet.h>
+#include <unistd.h>
+
+#include "harness/test.h"
+
+static struct sockaddr_storage peer(const char *text)
+{
+	struct sockaddr_storage storage = { .ss_family = AF_INET6 };
+
+	if (inet_pton(AF_INET6, text, &((struct sockaddr_in6 *)&storage)->sin6_addr) == 1)
+		return storage;
+	storage.ss_family = AF_INET;
+	CHECK_EQ(inet_pton(AF_INET, text, &((struct sockaddr_in *)&storage)->sin_addr), 1);
+	return storage;
+}
+
+/* The connections of a test, in the order in which they came. */
+static struct conn_place held[2 * BUCKETS];
+static unsigned came;
+
+static struct conn_place *add(const char *text)
+{
+	struct sockaddr_storage from = peer(text);
+
+	return place_take(&held[came], -1, &from) ? &held[came++] : NULL;
+}
+
+static bool add_busy(const char *text)
+{
+	struct conn_place *p = add(text);
+
+	return p != NULL && place_busy(p);
+}
+
+static void begin(uint64_t most, uint64_t most_of_address)
+{
+	while (came > 0)
+		place_leave(&held[--came]);
+	memset(held, 0, sizeof held);
+	CHECK_EQ(places.count, 0);
+	CHECK_EQ(places.leaving, 0);
+	CHECK(places.waiting.first == NULL && places.waiting.last == NULL);
+	places_init(most, most_of_address);
+}
+
+static bool lost(unsigned i)
+{
+	return atomic_load(&held[i].state) == LOST;
+}
+
+TEST(each_address_has_its_own_share)
+{
+	begin(0, 2);
+	CHECK(add_busy("10.0.0.1") && add_busy("10.0.0.1") && !add_busy("10.0.0.1"));
+	CHECK(add_busy("10.0.0.2") && add_busy("0.0.0.0") && add_busy("::1"));
+	place_leave(&held[0]);
+	CHECK(add_busy("10.0.0.1") && !add_busy("10.0.0.1"));
+}
+
+TEST(an_address_is_the_same_however_it_is_written)
+{
+	begin(0, 1);
+	CHECK(add_busy("10.0.0.1") && !add_busy("::ffff:10.0.0.1"));
+	place_leave(&held[0]);
+	CHECK(add_busy("::ffff:10.0.0.1"));
+}
+
+TEST(a_network_of_64_bits_is_one_address)
+{
+	begin(0, 1);
+	CHECK(add_busy("2001:db8:1:2::1") && !add_busy("2001:db8:1:2:ffff::9"));
+	CHECK(add_busy("2001:db8:1:3::1") && add_busy("::1") && add_busy("0.0.0.0"));
+}
+
+TEST(without_limits_none_is_refused)
+{
+	begin(0, 0);
+	for (int i = 0; i < 100; i++)
+		CHECK(add_busy("10.0.0.1"));
+}
+
+TEST(a_newcomer_takes_the_place_of_the_connection_that_has_waited_longest)
+{
+	begin(3, 0);
+	CHECK(add("10.0.0.1") && add("10.0.0.2") && add("10.0.0.3"));
+	CHECK(place_busy(&held[0]));
+	place_wait(&held[0], weft_now());
+	CHECK(add("10.0.0.4") && lost(1));
+	CHECK(!place_busy(&held[1]));
+	CHECK(add("10.0.0.4") && lost(2) && !lost(0));
+	CHECK(add("10.0.0.4") && lost(0));
+	CHECK(add("10.0.0.5") && lost(3) && !lost(4));
+	CHECK_EQ(places.count, 3);
+}
+
+TEST(busy_connections_keep_their_places)
+{
+	begin(2, 0);
+	CHECK(add_busy("10.0.0.1") && add("10.0.0.2"));
+	CHECK(add_busy("10.0.0.3") && lost(1));
+	CHECK(!add("10.0.0.4") && !lost(0) && !lost(2));
+	place_wait(&held[2], weft_now()); /* it was in no list any more */
+	CHECK(add("10.0.0.4") && lost(2) && !lost(0));
+}
+
+TEST(one_who_asks_again_within_a_second_can_lose_its_place_all_the_same)
+{
+	uint64_t now = weft_now();
+
+	begin(1, 0);
+	CHECK(add_busy("10.0.0.1"));
+	for (int i = 0; i < 3; i++) {
+		place_wait(&held[0], now);
+		CHECK(place_busy(&held[0]));
+	}
+	CHECK(!add("10.0.0.2"));
+	place_wait(&held[0], now);
+	place_wait(&held[0], now); /* it waits already */
+	CHECK(add("10.0.0.2") && lost(0));
+}
+
+TEST(an_address_that_has_its_share_loses_a_connection_of_its_own)
+{
+	begin(0, 2);
+	CHECK(add("10.0.0.1") && add("10.0.0.2") && add("10.0.0.2"));
+	CHECK(add("10.0.0.2") && lost(1) && !lost(0) && !lost(2));
+	CHECK_EQ(places.count, 3);
+}
+
+TEST(no_more_lose_their_places_than_have_left)
+{
+	begin(1, 0);
+	for (int i = 0; i <= LEAVING_MOST; i++)
+		CHECK(add("10.0.0.1"));
+	CHECK(!add("10.0.0.1"));
+	place_leave(&held[0]);
+	CHECK(add("10.0.0.1"));
+}
+
+TEST(a_connection_that_lost_its_place_is_shut_down)
+{
+	struct sockaddr_storage from = peer("10.0.0.1");
+	char byte;
+	int fds[2];
+
+	begin(0, 0);
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	places_make_room(); /* nobody has one yet */
+	CHECK(place_take(&held[came++], fds[0], &from));
+	places_make_room();
+	CHECK(lost(0));
+	CHECK_EQ(recv(fds[0], &byte, 1, MSG_DONTWAIT), 0);
+	CHECK_EQ(recv(fds[1], &byte, 1, MSG_DONTWAIT), 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+TEST(who_has_spoken_and_was_not_heard_keeps_its_place)
+{
+	struct sockaddr_storage from = peer("10.0.0.1");
+	int fds[2];
+
+	begin(2, 0);
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	CHECK(place_take(&held[came++], fds[0], &from) && add("10.0.0.2"));
+	CHECK_EQ(send(fds[1], "x", 1, 0), 1);
+	CHECK(add("10.0.0.3") && lost(1));
+	CHECK(add_busy("10.0.0.3") && lost(2));
+	CHECK(!add("10.0.0.3") && !lost(0) && !lost(3)); /* all have */
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* As many as there are buckets; a good hash has seldom more than 7 in one. */
+static unsigned longest_bucket(void)
+{
+	unsigned longest = 0;
+
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		unsigned count = 0;
+
+		for (const struct address *a = places.buckets[i]; a != NULL; a = a->next)
+			count++;
+		longest = count > longest ? count : longest;
+	}
+	return longest;
+}
+
+TEST(neighbors_are_spread_over_the_buckets)
+{
+	struct sockaddr_storage v4 = { .ss_family = AF_INET }, v6 = { .ss_family = AF_INET6 };
+
+	begin(0, 1);
+	for (uint32_t i = 0; i < BUCKETS / 2; i++) {
+		((struct sockaddr_in *)&v4)->sin_addr.s_addr = htonl(0x0a000000 + i);
+		((struct sockaddr_in6 *)&v6)->sin6_addr.s6_addr[6] = (uint8_t)(i >> 8);
+		((struct sockaddr_in6 *)&v6)->sin6_addr.s6_addr[7] = (uint8_t)i;
+		CHECK(place_take(&held[came++], -1, &v4) && place_take(&held[came++], -1, &v6));
+	}
+	CHECK(longest_bucket() < 20);
+	begin(0, 0);
+}
+
+/* Who has learned of one server which addresses collide knows nothing of another. */
+TEST(where_an_address_is_kept_is_a_secret)
+{
+	unsigned before[64], same = 0;
+
+	begin(0, 1);
+	for (unsigned i = 0; i < 64; i++)
+		before[i] = bucket_of(i);
+	begin(0, 1);
+	for (unsigned i = 0; i < 64; i++)
+		same += before[i] == bucket_of(i);
+	CHECK(same < 8);
+}
+
+TEST_MAIN

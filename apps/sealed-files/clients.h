@@ -1,0 +1,15 @@
+/* clients.h - the clients that have proved who they are, counted in all and by name. From any
+ * color. */
+#ifndef SEALED_CLIENTS_H
+#define SEALED_CLIENTS_H
+
+#include <stdbool.h>
+
+/* Is there room for another client? */
+bool clients_have_room(void);
+
+/* Counts one in. 0, -EUSERS: there are as many as may be, in all or of that name; or -ENOMEM. */
+int clients_add(const char *name);
+void clients_remove(const char *name);
+
+#endif
