@@ -6,7 +6,7 @@
 /* Bytes of extensions and trailers in one body, all of which mean nothing to us. */
 enum { EXTRA_MAX = 4096, DIGITS_MAX = 15 };
 
-enum { SIZE, EXTENSION, SIZE_FEED, DATA, DATA_CR, DATA_FEED, LINE, TRAILER, TRAILER_FEED, LAST };
+enum { SIZE, EXTENSION, SIZE_FEED, DATA, DATA_CR, DATA_FEED, LINE, NAME, VALUE, VALUE_FEED, LAST };
 
 static int digit(char c)
 {
@@ -35,14 +35,14 @@ static bool read_size(struct chunked *c, char letter)
 	return true;
 }
 
-/* Text that means nothing, up to the end of its line. */
-static bool read_extra(struct chunked *c, char letter, uint8_t at_end)
+/* Text that means nothing, of letters of one kind, up to the letter that ends it. */
+static bool read_extra(struct chunked *c, char letter, int kind, char end, uint8_t next)
 {
-	if (letter == '\r')
-		c->state = at_end;
-	else if (!letter_is(letter, LETTER_VALUE) || ++c->extra > EXTRA_MAX)
-		return false;
-	return true;
+	if (letter == end) {
+		c->state = next;
+		return true;
+	}
+	return letter_is(letter, kind) && ++c->extra <= EXTRA_MAX;
 }
 
 static bool expect(struct chunked *c, char letter, char wanted, uint8_t next)
@@ -58,7 +58,7 @@ static bool step(struct chunked *c, char letter)
 	case SIZE:
 		return read_size(c, letter);
 	case EXTENSION:
-		return read_extra(c, letter, SIZE_FEED);
+		return read_extra(c, letter, LETTER_VALUE, '\r', SIZE_FEED);
 	case SIZE_FEED:
 		c->digits = 0;
 		return expect(c, letter, '\n', c->left > 0 ? DATA : LINE);
@@ -69,11 +69,13 @@ static bool step(struct chunked *c, char letter)
 	case LINE:
 		if (letter == '\r')
 			return expect(c, letter, '\r', LAST);
-		c->state = TRAILER;
+		c->state = NAME;
 		return letter_is(letter, LETTER_TOKEN) && ++c->extra <= EXTRA_MAX;
-	case TRAILER:
-		return read_extra(c, letter, TRAILER_FEED);
-	default: /* TRAILER_FEED */
+	case NAME:
+		return read_extra(c, letter, LETTER_TOKEN, ':', VALUE);
+	case VALUE:
+		return read_extra(c, letter, LETTER_VALUE, '\r', VALUE_FEED);
+	default: /* VALUE_FEED */
 		return expect(c, letter, '\n', LINE);
 	}
 }

@@ -112,6 +112,24 @@ TEST(refuses_chunks_that_are_not)
 		"1\r\nxAB0\r\n\r\n",
 		"1\rAx\r\n0\r\n\r\n",
 		"0\r\nX: y\rA\r\n",
+		"0\r\nnonsense\r\n\r\n",
+		"0\r\nno colon\r\n\r\n",
+		"0\r\nX: y\r\nX\r\n\r\n",
+		"0\r\n: y\r\n\r\n",
+		"0\r\nX : y\r\n\r\n",
+		"0\r\nX\t: y\r\n\r\n",
+		"0\r\nX/: y\r\n\r\n",
+		"0\r\nX: y\r\n z\r\n\r\n",
+		"0\r\nX: y\r\n\tz: y\r\n\r\n",
+		"0\r\nX: y\rZ: y\r\n\r\n",
+		"0\r\nX: y\nZ: y\r\n\r\n",
+		"0\r\nX\n: y\r\n\r\n",
+		"0\r\nX: \x7f\r\n\r\n",
+		"0\r\nGET /stolen HTTP/1.1\r\nHost: x\r\n\r\n",
+		"1;x\ry\r\nx\r\n0\r\n\r\n",
+		"1;\x7f\r\nx\r\n0\r\n\r\n",
+		"0;\n\r\n\r\n",
+		"0\r\n\n\r\n",
 	};
 	char text[512];
 
@@ -130,6 +148,74 @@ TEST(refuses_chunks_that_are_not)
 				CHECK_EQ(times("HTTP/1.1 400 "), 1);
 		}
 	}
+	server_end();
+}
+
+TEST(extensions_and_trailers_as_they_should_be_are_passed_over)
+{
+	static const char *const bodies[] = {
+		"5;a\r\nhello\r\n0\r\n\r\n",
+		"5;a=b;c=\"d e\"\r\nhello\r\n0;last\r\n\r\n",
+		"5\r\nhello\r\n0\r\nX:\r\n\r\n",
+		"5\r\nhello\r\n0\r\nX:y\r\nY-Z: a: \xff,\tb \r\n\r\n",
+	};
+	char text[512];
+
+	SERVER();
+	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+		snprintf(text, sizeof text,
+			 "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+			 "chunked\r\n\r\n%sGET /next HTTP/1.1\r\n" END,
+			 bodies[i]);
+		CHECK_EQ(ask(text), 200);
+		CHECK_EQ(times("hello"), 1);
+		CHECK_EQ(times("HTTP/1.1 404 "), 1);
+	}
+	server_end();
+}
+
+/* A request that has a byte of 0 where the text has a '?', on a connection of its own. */
+static int ask_with_zero(const char *text)
+{
+	char bytes[256];
+	size_t size = strlen(text);
+	int fd = dial(), status = 0;
+
+	memcpy(bytes, text, size);
+	*(char *)memchr(bytes, '?', size) = '\0';
+	say_bytes(fd, bytes, size);
+	shutdown(fd, SHUT_WR);
+	hear(fd, 0);
+	close(fd);
+	sscanf(answer, "HTTP/1.1 %d ", &status);
+	return status;
+}
+
+TEST(a_zero_byte_is_bad_wherever_it_stands)
+{
+	static const char *const texts[] = {
+		"?GET / HTTP/1.1\r\n" END,
+		"GET? / HTTP/1.1\r\n" END,
+		"GET /? HTTP/1.1\r\n" END,
+		"GET / HTTP/1.1?\r\n" END,
+		"GET / HTTP/1.1\r\nX?: y\r\n" END,
+		"GET / HTTP/1.1\r\nX: ?\r\n" END,
+		"GET / HTTP/1.1\r\nX: y?\r\n" END,
+		"GET / HTTP/1.1\r\n?\r\n" END,
+		"GET / HTTP/1.1\r\nContent-Length: 1?\r\n" END "x",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+		"chunked\r\n\r\n1?\r\nx\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+		"chunked\r\n\r\n1;?\r\nx\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX?: "
+		"y\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ?\r\n\r\n",
+	};
+
+	SERVER();
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (ask_with_zero(texts[i]) != 400 || times("HTTP/1.1 ") != 1)
+			CHECK_STR(texts[i], answer);
 	server_end();
 }
 
