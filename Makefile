@@ -4,6 +4,7 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 ARGS ?=
+PACKAGES := build
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 export SETUP
 
@@ -21,7 +22,8 @@ all: configure
 help:
 	@echo "make             build the library and all that uses it, in $(BUILD)"
 	@echo "make check       all tests in all configurations, all checks of the source"
-	@echo "                 (ARGS='asan tsan' for some, ARGS=--full for long stress tests)"
+	@echo "                 (ARGS='asan tsan' for some, ARGS=--full for long stress tests,"
+	@echo "                 ARGS=--bare: demo and check in a bare system, as root)"
 	@echo "make demo        the web server, apps/httpd, on loopback (ARGS=--once: one pass,"
 	@echo "                 ARGS='--root DIRECTORY' for files of yours)"
 	@echo "make bench       the benchmarks, and a page of them, build/bench/index.html"
@@ -37,13 +39,14 @@ help:
 	@echo "What is missing is installed first, by apt-get; with SETUP=no nothing is."
 
 configure:
-	@tools/setup build
+	@tools/setup $(PACKAGES)
 	$(call quietly,configure,cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(PREFIX))
 
 check:
-	@tools/setup check
+	@tools/setup $(if $(filter --bare,$(ARGS)),bare,check)
 	@tools/check $(ARGS)
 
+demo: PACKAGES := demo
 demo: configure
 	@echo "building the demo in $(BUILD)"
 	$(call build,weft-httpd)

@@ -1,0 +1,17 @@
+# C++, where there is a compiler: some tests and benchmarks are written in it, Weft is not. Sets
+# WEFT_HAVE_CXX. A compiler that comes later is found when cmake is run again.
+include(CheckLanguage)
+set(WEFT_HAVE_CXX OFF)
+if(NOT CMAKE_CROSSCOMPILING)
+	if(NOT CMAKE_CXX_COMPILER)
+		unset(CMAKE_CXX_COMPILER CACHE)
+		if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
+			set(CMAKE_CXX_COMPILER clang++)
+		endif()
+	endif()
+	check_language(CXX)
+	if(CMAKE_CXX_COMPILER)
+		enable_language(CXX)
+		set(WEFT_HAVE_CXX ON)
+	endif()
+endif()
