@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the examples and compares what they print with NAME.out; the last line is
-# `N passed, N failed`.
+# `N passed, N failed`, with `, N skipped` if some were not built.
 # usage: run-all.sh DIRECTORY [NAME...] (of the programs; all that were built)
 here=$(cd "$(dirname "$0")" && pwd)
 programs=${1:?usage: run-all.sh DIRECTORY [NAME...]}
@@ -10,10 +10,12 @@ got=$(mktemp) || exit 2
 trap 'rm -f "$got"' EXIT
 passed=0
 failed=0
+skipped=0
 
 for name; do
 	if ! test -x "$programs/example_$name"; then
-		echo "note: $name was not built"
+		echo "skipped $name: it was not built"
+		skipped=$((skipped + 1))
 		continue
 	fi
 	timeout 60 "$programs/example_$name" >"$got"
@@ -26,5 +28,6 @@ for name; do
 	echo "FAILED $name: status $status; what it should print and what it did:"
 	diff "$here/$name.out" "$got"
 done
-echo "$passed passed, $failed failed"
+test $skipped -gt 0 && skipped=", $skipped skipped" || skipped=
+echo "$passed passed, $failed failed$skipped"
 test $failed -eq 0 && test $passed -gt 0

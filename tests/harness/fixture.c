@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 TEST(passes)
@@ -70,6 +71,20 @@ TEST(hangs)
 {
 	for (;;)
 		pause();
+}
+
+TEST(is_skipped)
+{
+	puts("what a skipped test prints is not shown");
+	SKIP("there is no %s here", "moon");
+}
+
+TEST(is_skipped_too_late)
+{
+	if (fork() == 0)
+		test_fail("a child", 1, "fails");
+	CHECK_EQ(wait(NULL) > 0, true);
+	SKIP("for no reason");
 }
 
 TEST(is_random)

@@ -38,6 +38,7 @@ enum {
 	LIMIT_SECONDS = 60,
 	SLOW_FACTOR = 5,
 	FAILED_STATUS = 101, /* of a test that a CHECK ended */
+	SKIPPED_STATUS = 102,
 	REASON_MAX = 2048,
 	GRACE_US = 100000,
 };
@@ -45,10 +46,13 @@ enum {
 /* Shared between a test's process and the parent. */
 struct verdict {
 	atomic_bool failed; /* the first thread to set it gives the reason */
-	atomic_bool ended;  /* the test came to its end */
+	atomic_bool skipped;
+	atomic_bool ended; /* the test came to its end */
 	atomic_bool random;
 	char reason[REASON_MAX];
 };
+
+enum outcome { PASSED, FAILED, SKIPPED };
 
 static struct test_case *first, **last = &first;
 static struct verdict *verdict;
@@ -127,6 +131,22 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 		printf("FAILED: %s\n", verdict->reason);
 	fflush(stdout);
 	_exit(FAILED_STATUS);
+}
+
+void test_skip(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (atomic_load(&verdict->failed))
+		_exit(FAILED_STATUS);
+	va_start(ap, fmt);
+	vsnprintf(verdict->reason, REASON_MAX, fmt, ap);
+	va_end(ap);
+	atomic_store(&verdict->skipped, true);
+	if (env_set("WEFT_TEST_NOFORK"))
+		printf("skipped: %s\n", verdict->reason);
+	fflush(stdout);
+	_exit(SKIPPED_STATUS);
 }
 
 /* A number as people read it: errors by name, what looks unsigned in hex. */
@@ -259,26 +279,39 @@ static void say_why(int status, bool in_time, uint64_t limit)
 		printf("exit status %d", WEXITSTATUS(status));
 }
 
-static bool report(const struct test_case *test, int status, bool in_time, uint64_t limit)
+static enum outcome judge(int status, bool in_time)
 {
-	bool ok = in_time && status == 0 && !atomic_load(&verdict->failed) &&
-		  atomic_load(&verdict->ended);
+	if (!in_time || atomic_load(&verdict->failed))
+		return FAILED;
+	if (atomic_load(&verdict->skipped) && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == SKIPPED_STATUS)
+		return SKIPPED;
+	return status == 0 && atomic_load(&verdict->ended) ? PASSED : FAILED;
+}
 
-	printf(ok ? "ok %s" : "FAILED %s: ", test->name);
-	if (!ok)
+static enum outcome report(const struct test_case *test, int status, bool in_time, uint64_t limit)
+{
+	static const char *const words[] = { "ok %s", "FAILED %s: ", "skipped %s: " };
+	enum outcome outcome = judge(status, in_time);
+
+	printf(words[outcome], test->name);
+	if (outcome == FAILED)
 		say_why(status, in_time, limit);
+	else if (outcome == SKIPPED)
+		printf("%s", verdict->reason);
 	if (atomic_load(&verdict->random))
 		printf(" (WEFT_TEST_SEED=%ju)", (uintmax_t)seed);
 	printf("\n");
-	return ok;
+	return outcome;
 }
 
-static bool run_forked(const struct test_case *test, uint64_t limit)
+static enum outcome run_forked(const struct test_case *test, uint64_t limit)
 {
 	int output = env_set("WEFT_TEST_VERBOSE") ? -1 : memfd_create("output", MFD_CLOEXEC);
 	sigset_t child_signal, before;
 	int status = 0;
-	bool in_time, ok;
+	enum outcome outcome;
+	bool in_time;
 	pid_t pid;
 
 	sigemptyset(&child_signal);
@@ -294,27 +327,28 @@ static bool run_forked(const struct test_case *test, uint64_t limit)
 	}
 	in_time = wait_for(pid, &status, &child_signal, limit);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	ok = report(test, status, in_time, limit);
+	outcome = report(test, status, in_time, limit);
 	if (output >= 0) {
-		if (!ok)
+		if (outcome == FAILED)
 			copy_output(output);
 		close(output);
 	}
 	fflush(stdout);
-	return ok;
+	return outcome;
 }
 
-/* A CHECK that fails ends the program: there is nobody left to go on. */
-static bool run_here(const struct test_case *test)
+/* A CHECK that fails, or a SKIP, ends the program: there is nobody left to go on. */
+static enum outcome run_here(const struct test_case *test)
 {
 	test->run();
 	atomic_store(&verdict->ended, true);
 	return report(test, 0, true, 0);
 }
 
-static bool run_one(const struct test_case *test, uint64_t limit)
+static enum outcome run_one(const struct test_case *test, uint64_t limit)
 {
 	atomic_store(&verdict->failed, false);
+	atomic_store(&verdict->skipped, false);
 	atomic_store(&verdict->ended, false);
 	atomic_store(&verdict->random, false);
 	return env_set("WEFT_TEST_NOFORK") ? run_here(test) : run_forked(test, limit);
@@ -365,7 +399,7 @@ static uint64_t usual_limit(void)
 int test_main(int argc, char **argv)
 {
 	uint64_t limit = env_number("WEFT_TEST_LIMIT", usual_limit());
-	unsigned passed = 0, failed = 0;
+	unsigned count[3] = { 0 };
 
 	seed = env_number("WEFT_TEST_SEED", fresh_seed());
 	check_names(argc - 1, argv + 1);
@@ -376,13 +410,12 @@ int test_main(int argc, char **argv)
 		return 2;
 	}
 	for (const struct test_case *test = first; test != NULL; test = test->next) {
-		if (!wanted(test, argc - 1, argv + 1))
-			continue;
-		if (run_one(test, limit))
-			passed++;
-		else
-			failed++;
+		if (wanted(test, argc - 1, argv + 1))
+			count[run_one(test, limit)]++;
 	}
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0 || passed == 0;
+	printf("%u passed, %u failed", count[PASSED], count[FAILED]);
+	if (count[SKIPPED] > 0)
+		printf(", %u skipped", count[SKIPPED]);
+	printf("\n");
+	return count[FAILED] != 0 || count[PASSED] + count[SKIPPED] == 0;
 }

@@ -37,6 +37,8 @@ void test_equal(intmax_t a, intmax_t b, const char *text_a, const char *text_b, 
 		int line);
 void test_same_text(const char *a, const char *b, const char *text_a, const char *text_b,
 		    const char *file, int line);
+/* Ends the test as skipped, on whatever thread: this machine or this build cannot run it. */
+_Noreturn void test_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Whether fn ends the process that calls it by abort. */
 void test_must_abort(void (*fn)(void), const char *text, const char *file, int line);
 
@@ -72,6 +74,9 @@ bool test_full(void);
 #define CHECK_STR(a, b) test_same_text((a), (b), #a, #b, __FILE__, __LINE__)
 
 #define CHECK_ABORTS(fn) test_must_abort((fn), #fn, __FILE__, __LINE__)
+
+/* The reason is printed, and the test is counted as skipped in the last line. */
+#define SKIP(...) test_skip(__VA_ARGS__)
 
 #define TEST_SEED test_seed()
 

@@ -34,14 +34,11 @@ TEST(a_system_call_returns_a_count_or_an_error)
 	int64_t n = wf_preadv2(fd, &iov, 1, 0, 0);
 
 	CHECK(fd >= 0);
-	if (n == -ENOSYS) {
-		/* An emulator that does not know it: no count, but an error. */
-		CHECK_EQ(buf[0], 'f');
-	} else {
-		CHECK_EQ(n, 16);
-		CHECK_EQ(buf[0], 0);
-		CHECK_EQ(wf_preadv2(-1, &iov, 1, 0, 0), -EBADF);
-	}
+	if (n == -ENOSYS)
+		SKIP("the kernel, or its emulator, has no preadv2");
+	CHECK_EQ(n, 16);
+	CHECK_EQ(buf[0], 0);
+	CHECK_EQ(wf_preadv2(-1, &iov, 1, 0, 0), -EBADF);
 	close(fd);
 }
 
