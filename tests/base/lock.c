@@ -124,6 +124,11 @@ TEST(locks_in_rising_order_may_be_held_together_and_given_in_any_order)
 	wf_lock_give(&below);
 	wf_lock_give(&above);
 	wf_lock_order_none();
+	/* None of them is left taken. */
+	CHECK(wf_lock_try(&below));
+	CHECK(wf_lock_try(&above));
+	wf_lock_give(&above);
+	wf_lock_give(&below);
 }
 
 #ifdef WEFT_DEBUG
