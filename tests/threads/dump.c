@@ -483,34 +483,18 @@ TEST(a_thread_that_slept_is_still_started_by_the_user)
 	CHECK(says("started at "));
 }
 
-/* A thread that does not come back is named by the watcher. On a busy machine it may
- * find others first, or not get the stack in time, and it reports one a second. */
-FRAME static void compute(uint64_t until)
+/* A thread that does not come back is named by the watcher, and stays until it was. */
+FRAME static void compute(void)
 {
-	while (weft_now() < until)
+	while (atomic_load(&caught.count[WEFT_REPORT_STALL]) == 0)
 		sink++;
-}
-
-static bool told_of_hog(const char *frame, const char *caller)
-{
-	const char *at;
-
-	pthread_mutex_lock(&caught.lock);
-	strcpy(text, caught.last[WEFT_REPORT_STALL]);
-	pthread_mutex_unlock(&caught.lock);
-	at = strstr(text, frame);
-	return strstr(text, "is stuck: thread \"hog\" (") != NULL && at != NULL &&
-	       strstr(at, caller) != NULL;
 }
 
 static int hog(void *unused)
 {
 	(void)unused;
-	do {
-		compute(weft_now() + 50 * WEFT_MS);
-		CHECK_EQ(weft_yield(), 0);
-	} while (!told_of_hog("compute+", "hog+"));
-	return 0;
+	compute();
+	return weft_yield();
 }
 
 static int start_hog(void *unused)
@@ -520,12 +504,31 @@ static int start_hog(void *unused)
 	return 0;
 }
 
+static int blocked[2];
+
+static void free_by_report(enum weft_report_kind kind, const char *what, void *unused)
+{
+	catch_report(kind, what, unused);
+	CHECK_EQ(write(blocked[1], "x", 1), 1);
+}
+
+/* The time is so long that nothing else is taken for stuck on a busy machine. */
+static void run_hog(int (*fn)(void *), const char *frame, const char *caller)
+{
+	weft_options opt = { .workers = 1, .stall_ms = 100 };
+
+	CHECK_EQ(pipe(blocked), 0);
+	weft_on_report(free_by_report, NULL);
+	CHECK_EQ(weft_run(fn, NULL, &opt), 0);
+	CHECK_EQ(atomic_load(&caught.count[WEFT_REPORT_STALL]), 1);
+	strcpy(text, caught.last[WEFT_REPORT_STALL]);
+	find(text, "is stuck: thread \"hog\" (");
+	find(find(text, frame), caller);
+}
+
 TEST(a_worker_stuck_in_a_thread_is_told_by_the_threads_name)
 {
-	weft_options opt = { .workers = 1, .stall_ms = 10 };
-
-	catch_reports();
-	CHECK_EQ(weft_run(start_hog, NULL, &opt), 0);
+	run_hog(start_hog, "compute+", "hog+");
 }
 
 /* A body belongs to who started it, until it waits. */
@@ -543,8 +546,10 @@ static int starts_one(void *unused)
 
 FRAME static int block(void *unused)
 {
+	char byte;
+
 	(void)unused;
-	usleep(50000);
+	CHECK_EQ(read(blocked[0], &byte, 1), 1);
 	sink++;
 	return 0;
 }
@@ -552,12 +557,9 @@ FRAME static int block(void *unused)
 static int blocks_in_body(void *unused)
 {
 	(void)unused;
-	do {
-		CHECK_EQ(weft_async_call(starts_one, NULL), 0);
-		CHECK_EQ(weft_async_call(block, NULL), 0);
-		CHECK_EQ(weft_yield(), 0);
-	} while (!told_of_hog("block+", ""));
-	return 0;
+	CHECK_EQ(weft_async_call(starts_one, NULL), 0);
+	CHECK_EQ(weft_async_call(block, NULL), 0);
+	return weft_yield();
 }
 
 static int start_blocking(void *unused)
@@ -592,10 +594,7 @@ TEST(where_a_body_was_started_is_told_once_it_has_waited)
 
 TEST(a_worker_stuck_in_a_body_is_told_by_the_name_of_who_started_it)
 {
-	weft_options opt = { .workers = 1, .stall_ms = 10 };
-
-	catch_reports();
-	CHECK_EQ(weft_run(start_blocking, NULL, &opt), 0);
+	run_hog(start_blocking, "block+", "");
 }
 
 TEST_MAIN
