@@ -1,6 +1,7 @@
 /* signal.c - tests of signals as events. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -321,21 +322,43 @@ static void *storm_until_over(void *unused)
 	return NULL;
 }
 
-static int only_watch_quietly(void *unused)
+static bool held;
+
+static void count_and_let_end(void *unused)
 {
-	(void)unused;
-	return weft_on_signal(SIGUSR1, COLOR, count, NULL);
+	count(unused);
+	if (held)
+		CHECK_EQ(weft_drop(), 0);
+	held = false;
 }
 
+static int watch_until_called(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(weft_hold(), 0);
+	held = true;
+	return weft_on_signal(SIGUSR1, COLOR, count_and_let_end, NULL);
+}
+
+/* In each run the watch is called, and after it the old action. */
 TEST(signals_may_come_while_the_runtime_begins_and_ends)
 {
+	int before;
+
 	signal(SIGUSR1, old_handler);
-	run(only_watch_quietly); /* what happens once in a process has happened */
+	run(only_watch); /* what happens once in a process has happened */
 	pthread_create(&sender, NULL, storm_until_over, NULL);
-	for (int i = 0; i < TEST_SIZE(200); i++)
-		run(only_watch_quietly);
+	for (int i = 0; i < TEST_SIZE(200); i++) {
+		run(watch_until_called);
+		before = old_calls;
+		while (old_calls == before)
+			sched_yield();
+	}
 	over = true;
 	pthread_join(sender, NULL);
+	before = calls;
+	CHECK_EQ(raise(SIGUSR1), 0);
+	CHECK_EQ(calls, before);
 }
 
 #ifdef WEFT_FAULTS

@@ -360,24 +360,71 @@ THREAD_TEST(a_call_that_has_begun_comes_to_its_end, 1)
 	return 0;
 }
 
-THREAD_TEST(a_cancelled_lookup_leaves_nothing, 1)
+/* Asks a server that never answers, so that only the cancel can end what it asks for; but the
+ * file of hosts has an answer for `localhost`. */
+static int ask_silent_server(void)
 {
+	char server[32], hosts[] = "/tmp/weft-hosts-XXXXXX";
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), file = mkostemp(hosts, O_CLOEXEC);
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+#ifndef WEFT_HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof addr), 0);
+	CHECK_EQ(write(file, "127.0.0.1 localhost\n", 20), 20);
+	close(file);
+	snprintf(server, sizeof server, "127.0.0.1:%d", ntohs(address_of(fd).sin_port));
+	CHECK_EQ(weft_lookup_servers(server, hosts), 0);
+	return fd;
+}
+
+static uint64_t under_way(void)
+{
+	weft_stats_all all;
+
+	CHECK(weft_stats(&all, NULL, 0) >= 0);
+	return all.ops;
+}
+
+THREAD_TEST_WITHOUT_STAND_INS(a_cancelled_lookup_leaves_nothing, 1)
+{
+	static const char *const names[] = { "nobody.example", "localhost" };
+	int server = ask_silent_server(), descriptors = open_descriptors();
+	uint64_t before = under_way();
 	struct fn f;
 
 	fn_begin(&f);
-	for (int stage = 0; stage < 2 * STAGES; stage++) {
+	for (int stage = 0; stage < 4 * STAGES; stage++) {
 		struct sockaddr_storage *all = NULL, one;
 		struct in_addr ip = { 1 };
-		int rc = -1, rc2 = -1;
+		int rc = -1, rc2 = -1, came, came2;
+		bool came3;
 
-		weft_lookup_all_ev("localhost", 1, AF_INET, 0, of_socks(&f, 1, &rc, &all));
-		weft_lookup_ev("localhost", 1, AF_INET, 0, of_sock(&f, 2, &rc2, &one));
-		weft_resolve_ev("localhost", of_ip(&f, 3, &ip));
-		let_run(&f, stage);
+		weft_lookup_all_ev(names[stage % 2], 1, AF_INET, 0, of_socks(&f, 1, &rc, &all));
+		weft_lookup_ev(names[stage % 2], 1, AF_INET, 0, of_sock(&f, 2, &rc2, &one));
+		weft_resolve_ev(names[stage % 2], of_ip(&f, 3, &ip));
+		let_run(&f, stage / 2);
+		came = rc;
+		came2 = rc2;
+		came3 = ip.s_addr != 1;
+		CHECK(stage % 2 || !has_next(&f));
 		cancel(&f);
 		settle();
-		free(all); /* it had come before the cancel */
+		CHECK(!has_next(&f));
+		CHECK_EQ(rc, came);
+		CHECK_EQ(rc2, came2);
+		CHECK_EQ(ip.s_addr != 1, came3);
+		CHECK_EQ(all != NULL, came > 0);
+		free(all);
+		/* Long before the lookup would give up by itself. */
+		for (int i = 0; i < 100 && under_way() != before; i++)
+			settle();
+		CHECK_EQ(under_way(), before);
 	}
+	YIELD_UNTIL(open_descriptors() == descriptors);
+	close(server);
 	fn_end(&f);
 	return 0;
 }
@@ -425,35 +472,68 @@ THREAD_TEST_WITHOUT_STAND_INS(what_nobody_waits_for_from_the_beginning_is_not_do
 	return 0;
 }
 
-/* Ended by the runtime where they stand. */
-THREAD_TEST(a_run_that_is_stopped_forgets_what_is_under_way, 2)
+/* Ended by the runtime where they stand: of all these only the locks that were free are told of. */
+static struct {
+	int locked, waits, ready, accepted, signal, joined, status;
+	ssize_t n, m;
+} told = { -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+
+static int sleep_long(void *unused)
+{
+	(void)unused;
+	return weft_sleep(1000 * WEFT_SEC);
+}
+
+static int leave_much_under_way(void *unused)
 {
 	static char buf[100000];
 	int fd[2], ls = listener();
-	static int rc, x, status;
-	static ssize_t n;
 	static struct fn f;
 	static weft_mutex mutex = WEFT_MUTEX_INIT;
 	static weft_tame_lock lock = WEFT_TAME_LOCK_INIT;
 
+	(void)unused;
 	fn_begin(&f);
 	socket_pair(fd);
-	weft_sleep_ev(WEFT_SEC, of_none(&f, 1));
-	weft_read_ev(fd[0], buf, sizeof buf, of_size(&f, 1, &n));
-	weft_recv_ev(fd[1], buf, sizeof buf, MSG_WAITALL, of_size(&f, 1, &n));
-	weft_fd_ev(fd[0], POLLIN, of_int(&f, 1, &rc));
-	weft_accept_ev(ls, NULL, of_int(&f, 1, &rc));
-	weft_signal_ev(SIGUSR1, of_int(&f, 1, &rc));
-	weft_mutex_lock_ev(&mutex, of_int(&f, 1, &rc));
-	weft_mutex_lock_ev(&mutex, of_int(&f, 1, &rc));
+	weft_sleep_ev(1000 * WEFT_SEC, of_none(&f, 1));
+	weft_read_ev(fd[0], buf, sizeof buf, of_size(&f, 1, &told.n));
+	weft_recv_ev(fd[1], buf, sizeof buf, MSG_WAITALL, of_size(&f, 1, &told.m));
+	weft_fd_ev(fd[0], POLLIN, of_int(&f, 1, &told.ready));
+	weft_accept_ev(ls, NULL, of_int(&f, 1, &told.accepted));
+	weft_signal_ev(SIGUSR1, of_int(&f, 1, &told.signal));
+	weft_mutex_lock_ev(&mutex, of_int(&f, 2, &told.locked));
+	weft_mutex_lock_ev(&mutex, of_int(&f, 1, &told.waits));
+	weft_lock_ev(&lock, of_none(&f, 3));
 	weft_lock_ev(&lock, of_none(&f, 1));
-	weft_lock_ev(&lock, of_none(&f, 1));
-	weft_join_ev(weft_self(), of_two(&f, 1, &x, &status));
-	weft_stop();
+	weft_join_ev(start(sleep_long, NULL), of_two(&f, 1, &told.joined, &told.status));
+	settle();
+	CHECK_EQ(next(&f), 2);
+	CHECK_EQ(next(&f), 3);
+	CHECK(!has_next(&f));
+	CHECK_EQ(weft_stop(), 0);
 	close(ls);
 	close(fd[0]);
 	close(fd[1]);
 	return 0;
+}
+
+TEST(a_run_that_is_stopped_forgets_what_is_under_way)
+{
+	struct sigaction action;
+
+	run_on(2, leave_much_under_way, NULL);
+	run_on(2, nothing_to_do, NULL);
+	CHECK_EQ(told.locked, 0);
+	CHECK_EQ(told.waits, -1);
+	CHECK_EQ(told.ready, -1);
+	CHECK_EQ(told.accepted, -1);
+	CHECK_EQ(told.signal, -1);
+	CHECK_EQ(told.joined, -1);
+	CHECK_EQ(told.status, -1);
+	CHECK_EQ(told.n, -1);
+	CHECK_EQ(told.m, -1);
+	CHECK_EQ(sigaction(SIGUSR1, NULL, &action), 0);
+	CHECK(action.sa_handler == SIG_DFL);
 }
 
 TEST_MAIN
