@@ -51,6 +51,16 @@ static int reply_busy(struct exchange *x)
 	return reply_head(x, 503, TEXT(""), 0, TEXT("Retry-After: 1\r\n"));
 }
 
+static bool is_for(const struct handler *h, const struct request *r)
+{
+	return h != NULL && (h->methods & bit_of(r->method));
+}
+
+bool dispatch_wants_body(const struct request *r)
+{
+	return !r->unknown_expect && is_for(find_handler(r->path), r);
+}
+
 static int serve(struct exchange *x, const struct handler *h)
 {
 	unsigned methods = h != NULL ? h->methods : BIT(METHOD_GET);
@@ -65,7 +75,7 @@ static int serve(struct exchange *x, const struct handler *h)
 		return reply_error(x, 413);
 	if (method == METHOD_OTHER)
 		return reply_error(x, 501);
-	if (h != NULL && (methods & bit_of(method))) {
+	if (is_for(h, &x->request)) {
 		stream_flush(x->stream); /* nobody knows how long it will take */
 		return h->serve(x);
 	}

@@ -66,6 +66,7 @@ static int answer(void *arg)
 	answer_now(s);
 	if (weft_color_current() != session->color)
 		weft_hop(session->color);
+	h2_forget_body(s);
 	if (s->closed) {
 		h2_count(session, s);
 		h2_forget(session, s);
@@ -124,14 +125,36 @@ static int send_some(struct h2_session *session)
 	return stream_flush(stream) < 0 ? stream->error : 1;
 }
 
+/* A client has done what a connection does not survive. */
+static int give_up(struct h2_session *session, uint32_t error)
+{
+	nghttp2_session_terminate_session(session->h2, error);
+	return -EPROTO;
+}
+
+/* Each head has its time, however small the pieces are that it comes in. */
+static void time_head(struct h2_session *session)
+{
+	if (!h2_frames_in_head(&session->frames)) {
+		session->head_until = 0;
+	} else if (session->head_until == 0 || session->head_seen != session->frames.heads) {
+		session->head_seen = session->frames.heads;
+		session->head_until = weft_now() + settings.head_time * WEFT_MS;
+	}
+}
+
 static int take_input(struct h2_session *session)
 {
 	struct stream *s = &session->conn->stream;
-	ssize_t n = nghttp2_session_mem_recv(session->h2, (const uint8_t *)s->in + s->begin,
-					     s->end - s->begin);
+	const uint8_t *in = (const uint8_t *)s->in + s->begin;
+	size_t size = h2_frames_take(&session->frames, in, s->end - s->begin);
+	ssize_t n = size > 0 ? nghttp2_session_mem_recv(session->h2, in, size) : 0;
 
-	s->begin = s->end;
-	return n < 0 ? -EPROTO : 0;
+	s->begin += size;
+	time_head(session);
+	if (n == NGHTTP2_ERR_BAD_CLIENT_MAGIC)
+		return give_up(session, NGHTTP2_PROTOCOL_ERROR);
+	return n < 0 ? give_up(session, NGHTTP2_ENHANCE_YOUR_CALM) : 0;
 }
 
 /* Waits for input until the deadline, or until a handler ends: -ECANCELED. */
@@ -168,16 +191,23 @@ static uint64_t deadline_of(const struct h2_session *session)
 {
 	uint64_t deadline = is_idle(session) ? session->conn->idle_until : weft_now() + LOOK_TIME;
 
+	if (session->head_until != 0 && session->head_until < deadline)
+		deadline = session->head_until;
 	for (int i = 0; i < 2; i++)
 		for (struct h2_stream *s = session->first[slow_places[i]]; s != NULL; s = s->next)
 			deadline = s->until < deadline ? s->until : deadline;
 	return deadline;
 }
 
-static void end_late(struct h2_session *session)
+/* 0 or -EPROTO: as long as the rest of a head is missing nothing else can come. */
+static int end_late(struct h2_session *session)
 {
 	uint64_t now = weft_now();
 
+	if (session->head_until != 0 && session->head_until <= now) {
+		count(COUNT_LATE, 1);
+		return give_up(session, NGHTTP2_ENHANCE_YOUR_CALM);
+	}
 	for (int i = 0; i < 2; i++)
 		for (struct h2_stream *s = session->first[slow_places[i]]; s != NULL; s = s->next) {
 			if (s->until > now)
@@ -187,6 +217,7 @@ static void end_late(struct h2_session *session)
 			nghttp2_submit_rst_stream(session->h2, NGHTTP2_FLAG_NONE, s->id,
 						  NGHTTP2_CANCEL);
 		}
+	return 0;
 }
 
 /* The connection */
@@ -220,11 +251,10 @@ static int do_round(struct h2_session *session)
 
 	tell_busy(session); /* before a client can know by the answer that it is */
 	answer_ready(session);
-	end_late(session);
-	if (session->resets > RESETS && session->resets > session->ended) {
-		nghttp2_session_terminate_session(session->h2, NGHTTP2_ENHANCE_YOUR_CALM);
-		rc = -EPROTO;
-	}
+	if (rc == 0)
+		rc = end_late(session);
+	if (session->resets > RESETS && session->resets > session->ended)
+		rc = give_up(session, NGHTTP2_ENHANCE_YOUR_CALM);
 	if (server_is_stopping())
 		say_goaway(session);
 	sent = send_some(session);

@@ -48,7 +48,8 @@ void h2_forget(struct h2_session *session, struct h2_stream *s)
 {
 	take_off(session, s);
 	session->heads -= s->head_size;
-	session->bodies -= s->body.size;
+	h2_let_go(session, s->head_size);
+	h2_forget_body(s);
 	h2_reply_forget(s);
 	h2_stream_free(s);
 	session->conn->idle_until = weft_now() + settings.idle_time * WEFT_MS;
@@ -75,7 +76,28 @@ static void allow(struct h2_stream *s, uint64_t ms)
 static void fail(struct h2_stream *s, int status)
 {
 	s->error = status;
+	h2_forget_body(s);
 	h2_put(s->session, s, H2_READY);
+}
+
+/* Streams are opened in the order of their numbers (RFC 9113, 5.1.1). nghttp2 ignores one that
+ * comes too late: it cannot tell it from trailers of a stream that it has forgotten. The last
+ * numbers that a client has left out were no such. */
+static int on_begin_frame(nghttp2_session *h2, const nghttp2_frame_hd *frame, void *arg)
+{
+	struct h2_session *session = arg;
+	int32_t id = frame->stream_id;
+
+	if (frame->type != NGHTTP2_HEADERS)
+		return 0;
+	if (id >= session->skipped && id < session->skipped_end)
+		return nghttp2_session_terminate_session(h2, NGHTTP2_PROTOCOL_ERROR);
+	if (id > session->opened + 2) {
+		session->skipped = session->opened + 1;
+		session->skipped_end = id;
+	}
+	session->opened = id > session->opened ? id : session->opened;
+	return 0;
 }
 
 static int on_begin(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
@@ -108,10 +130,13 @@ static int on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint
 		return 0; /* trailers mean nothing to us */
 	if (s->head_size + size > settings.max_head)
 		s->error = 431;
-	else if (session->heads + size > HEADS_MOST * settings.max_head ||
-		 h2_stream_header(s, (struct text){ (const char *)name, name_size },
-				  (struct text){ (const char *)value, value_size }) < 0)
+	else if (session->heads + size > HEADS_MOST * settings.max_head || !h2_keep(session, size))
 		s->error = 503;
+	else if (h2_stream_header(s, (struct text){ (const char *)name, name_size },
+				  (struct text){ (const char *)value, value_size }) < 0) {
+		s->error = 503;
+		h2_let_go(session, size);
+	}
 	if (s->error == 0) {
 		s->head_size += size;
 		session->heads += size;
@@ -145,8 +170,10 @@ static int on_data(nghttp2_session *h2, uint8_t flags, int32_t id, const uint8_t
 		skip(s, size);
 	} else if (s->body.size + size > settings.max_body) {
 		fail(s, 413);
-	} else if (session->bodies + size > settings.max_body ||
-		   h2_bytes_add(&s->body, data, size, SIZE_MAX) < 0) {
+	} else if (session->bodies + size > settings.max_body || !h2_keep(session, size)) {
+		fail(s, 503);
+	} else if (h2_bytes_add(&s->body, data, size, SIZE_MAX) < 0) {
+		h2_let_go(session, size);
 		fail(s, 503);
 	} else {
 		session->bodies += size;
@@ -173,8 +200,12 @@ static int on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 		return 0;
 	if (s->whole || s->error != 0)
 		h2_put(s->session, s, H2_READY);
-	else if (frame->hd.type == NGHTTP2_HEADERS)
+	else if (frame->hd.type != NGHTTP2_HEADERS)
+		return 0;
+	else if (h2_stream_wants_body(s))
 		allow(s, settings.body_time);
+	else
+		h2_put(s->session, s, H2_READY);
 	return 0;
 }
 
@@ -238,6 +269,7 @@ void h2_events_reply(struct h2_session *session, struct h2_stream *s)
 
 static void set_callbacks(nghttp2_session_callbacks *c)
 {
+	nghttp2_session_callbacks_set_on_begin_frame_callback(c, on_begin_frame);
 	nghttp2_session_callbacks_set_on_begin_headers_callback(c, on_begin);
 	nghttp2_session_callbacks_set_on_header_callback(c, on_header);
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(c, on_data);
@@ -254,6 +286,8 @@ int h2_events_begin(struct h2_session *session)
 	nghttp2_session_callbacks *callbacks;
 	int rc = nghttp2_session_callbacks_new(&callbacks);
 
+	h2_frames_begin(&session->frames);
+	session->opened = -1;
 	for (int i = 0; i < H2_PLACES; i++)
 		session->last[i] = &session->first[i];
 	if (rc != 0)

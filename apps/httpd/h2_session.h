@@ -5,6 +5,7 @@
 
 #include <weft/scope.h>
 
+#include "h2_frames.h"
 #include "h2_stream.h"
 
 /* Requests at one time. One that was taken back counts until its handler has ended. */
@@ -27,18 +28,32 @@ struct h2_session {
 	weft_color color;
 	struct h2_stream *first[H2_PLACES], **last[H2_PLACES];
 	unsigned count[H2_PLACES];
-	size_t heads, bodies;   /* bytes of all that are kept */
-	_Atomic size_t unsent;  /* bytes of handlers' replies; the handlers add to it */
-	uint64_t resets, ended; /* streams that came to a bad end, and to a good one */
-	weft_scope *waiting;    /* the wait for input, if it is to end when a handler has */
-	bool goaway;            /* was said */
-	bool busy;              /* as the server was told */
+	struct h2_frames frames;
+	uint64_t head_seen, head_until; /* the head under way, by its number; its time, or 0 */
+	int32_t opened;                 /* the highest number of a stream so far */
+	int32_t skipped, skipped_end;   /* the numbers from, and before, that were left out last */
+	size_t heads, bodies;           /* bytes of all that are kept */
+	_Atomic size_t unsent;          /* bytes of handlers' replies; the handlers add to it */
+	_Atomic size_t kept;            /* the sum of all these, see h2_keep */
+	uint64_t resets, ended;         /* streams that came to a bad end, and to a good one */
+	weft_scope *waiting;            /* the wait for input, if it is to end when a handler has */
+	bool goaway;                    /* was said */
+	bool busy;                      /* as the server was told */
 };
 
 void h2_put(struct h2_session *session, struct h2_stream *s, enum h2_place place);
 
 /* Ends a stream for good: it is in no list afterwards. */
 void h2_forget(struct h2_session *session, struct h2_stream *s);
+
+/* Counts bytes of requests or replies in that are kept in memory. False: they are too many. A
+ * connection may always keep as much as a head may be long; all that connections keep beyond that
+ * counts for the server as a whole. From any color. */
+bool h2_keep(struct h2_session *session, size_t size);
+void h2_let_go(struct h2_session *session, size_t size);
+
+/* Forgets the body of a request: its handler has ended, or it will have none. */
+void h2_forget_body(struct h2_stream *s);
 
 /* Makes nghttp2's session, which calls us back. 0 or its error. */
 int h2_events_begin(struct h2_session *session);

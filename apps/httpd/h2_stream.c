@@ -8,6 +8,7 @@
 
 #include <weft/weft.h>
 
+#include "dispatch.h"
 #include "h2_session.h"
 #include "settings.h"
 
@@ -31,6 +32,34 @@ int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most)
 		memcpy(b->at + b->size, data, size);
 	b->size += size;
 	return 0;
+}
+
+/* What connections keep beyond their own shares. */
+static _Atomic size_t kept_by_all;
+
+static size_t beyond_share(size_t kept)
+{
+	return kept > settings.max_head ? kept - settings.max_head : 0;
+}
+
+bool h2_keep(struct h2_session *session, size_t size)
+{
+	size_t before = atomic_fetch_add(&session->kept, size);
+	size_t more = beyond_share(before + size) - beyond_share(before);
+
+	if (more == 0 || atomic_fetch_add(&kept_by_all, more) + more <= settings.max_kept)
+		return true;
+	h2_let_go(session, size);
+	return false;
+}
+
+void h2_let_go(struct h2_session *session, size_t size)
+{
+	size_t before = atomic_fetch_sub(&session->kept, size);
+	size_t less = beyond_share(before) - beyond_share(before - size);
+
+	if (less > 0)
+		atomic_fetch_sub(&kept_by_all, less);
 }
 
 static void free_bytes(struct h2_bytes *b)
@@ -75,7 +104,7 @@ static struct text text_of(const struct h2_bytes *b)
 	return (struct text){ b->at, b->size };
 }
 
-int h2_stream_request(struct h2_stream *s, struct request *r)
+static int make_head(struct h2_stream *s)
 {
 	const struct text parts[] = {
 		text_of(&s->line[H2_METHOD]),    TEXT(" "),
@@ -83,18 +112,41 @@ int h2_stream_request(struct h2_stream *s, struct request *r)
 		text_of(&s->line[H2_AUTHORITY]), TEXT("\r\n"),
 		text_of(&s->line[H2_OTHERS]),    TEXT("\r\n"),
 	};
-	int status;
 
-	memset(r, 0, offsetof(struct request, headers));
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (add_text(&s->head, parts[i]) < 0)
 			return 503;
 	for (int i = 0; i < 4; i++)
 		free_bytes(&s->line[i]);
+	return 0;
+}
+
+int h2_stream_request(struct h2_stream *s, struct request *r)
+{
+	int status = s->head.size == 0 ? make_head(s) : 0;
+
+	memset(r, 0, offsetof(struct request, headers));
+	if (status != 0)
+		return status;
 	status = request_parse(r, s->head.at, s->head.size, (unsigned)settings.max_headers);
 	s->verb = r->verb;
 	s->target = r->target;
 	return s->error != 0 ? s->error : status;
+}
+
+bool h2_stream_wants_body(struct h2_stream *s)
+{
+	struct request r;
+
+	return h2_stream_request(s, &r) == 0 && dispatch_wants_body(&r);
+}
+
+void h2_forget_body(struct h2_stream *s)
+{
+	s->session->bodies -= s->body.size;
+	h2_let_go(s->session, s->body.size);
+	free_bytes(&s->body);
+	s->body_used = 0;
 }
 
 ssize_t h2_read(struct h2_stream *s, void *buf, size_t size)
@@ -182,23 +234,37 @@ size_t h2_stream_headers(const struct h2_stream *s, nghttp2_nv out[H2_REPLY_HEAD
 	return s->count;
 }
 
+/* Counts bytes of replies in. False: they are too many, for the connection or for the server. */
+static bool count_in(struct h2_session *session, size_t size)
+{
+	if (atomic_fetch_add(&session->unsent, size) + size <= settings.max_unsent &&
+	    h2_keep(session, size))
+		return true;
+	atomic_fetch_sub(&session->unsent, size);
+	return false;
+}
+
+static void count_out(struct h2_session *session, size_t size)
+{
+	atomic_fetch_sub(&session->unsent, size);
+	h2_let_go(session, size);
+}
+
 /* The handler may be in another color than the connection. */
 int h2_reply_write(struct h2_stream *s, const void *data, size_t size)
 {
-	_Atomic size_t *unsent = &s->session->unsent;
-	int rc;
-
 	if (s->refused != 0 || size > settings.max_unsent - s->out.size) {
 		s->refused = s->refused != 0 ? s->refused : 500;
 		return -EMSGSIZE;
 	}
-	rc = atomic_fetch_add(unsent, size) + size > settings.max_unsent
-		     ? -ENOBUFS
-		     : h2_bytes_add(&s->out, data, size, SIZE_MAX);
-	if (rc < 0) {
-		atomic_fetch_sub(unsent, size);
+	if (!count_in(s->session, size)) {
 		s->refused = 503;
-		return rc;
+		return -ENOBUFS;
+	}
+	if (h2_bytes_add(&s->out, data, size, SIZE_MAX) < 0) {
+		count_out(s->session, size);
+		s->refused = 503;
+		return -ENOMEM;
 	}
 	s->left = s->out.size;
 	return 0;
@@ -208,7 +274,7 @@ int h2_reply_forget(struct h2_stream *s)
 {
 	int status = s->refused;
 
-	atomic_fetch_sub(&s->session->unsent, s->out.size);
+	count_out(s->session, s->out.size);
 	free_bytes(&s->out);
 	s->left = 0;
 	s->refused = 0;

@@ -59,8 +59,11 @@ int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most)
 /* Takes a header of the request. */
 int h2_stream_header(struct h2_stream *s, struct text name, struct text value);
 
-/* Makes the request of all headers. 0, or the status of the error reply. */
+/* Makes the request of all headers, also more than once. 0, or the status of the error reply. */
 int h2_stream_request(struct h2_stream *s, struct request *r);
+
+/* All headers have come: is there a reason to wait for the body? */
+bool h2_stream_wants_body(struct h2_stream *s);
 
 /* The headers of the reply, for nghttp2. Gives how many. */
 size_t h2_stream_headers(const struct h2_stream *s, nghttp2_nv out[H2_REPLY_HEADERS]);

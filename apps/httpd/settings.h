@@ -27,6 +27,7 @@ struct settings {
 	uint64_t max_headers;
 	uint64_t max_body;
 	uint64_t max_unsent; /* bytes of replies that a connection by HTTP/2 keeps */
+	uint64_t max_kept;   /* bytes of requests and replies that all those together keep */
 	uint64_t head_time;  /* for a head to come, and for the first one to begin */
 	uint64_t idle_time;  /* between requests */
 	uint64_t body_time;  /* for each 64 KiB of a body to come */

@@ -211,6 +211,51 @@ TEST(all_heads_and_bodies_of_a_connection_have_a_limit)
 	server_end();
 }
 
+/* A body that is begun, so much of it, and does not end. */
+static int begin_body(size_t size)
+{
+	static const char much[16000];
+	int fd = plain();
+
+	h2_ask(fd, 1, "POST", "/echo", false);
+	h2_say(fd, DATA, 0, 1, much, size);
+	h2_say(fd, PING, 0, 0, "12345678", 8); /* its answer shows that all of it has come */
+	return fd;
+}
+
+TEST(heads_and_bodies_of_all_connections_have_a_limit)
+{
+	static const char some[1000];
+	int fds[6], refused = 0, fd;
+
+	SERVER("--max-head", "1000", "--max-kept", "30000", "--body-time", "3600000");
+	for (int i = 0; i < 6; i++) { /* two find room */
+		fds[i] = begin_body(15000);
+		do
+			CHECK(h2_hear(fds[i]));
+		while (last.type != HEADERS && last.type != PING);
+		refused += last.type == HEADERS && last.status == 503;
+		CHECK_EQ(refused, i < 2 ? 0 : i - 1);
+	}
+	CHECK_EQ(get_by_h2("/"), 200);
+	fd = plain();
+	h2_ask(fd, 1, "POST", "/echo", false); /* what is small is no matter */
+	h2_say(fd, DATA, END_STREAM, 1, some, 500);
+	CHECK_EQ(status_of(fd, 1), 200);
+	close(fd);
+	for (int i = 0; i < 6; i++)
+		close(fds[i]);
+	while (status_number("open") > 1) /* until it has noticed that they are gone */
+		;
+	for (int i = 0; i < 2; i++) {
+		fd = begin_body(15000);
+		h2_say(fd, DATA, END_STREAM, 1, "", 0);
+		CHECK_EQ(status_of(fd, 1), 200);
+		close(fd);
+	}
+	server_end();
+}
+
 static void echo(int fd, int stream, size_t size)
 {
 	static const char much[16000];
@@ -246,6 +291,28 @@ TEST(replies_that_wait_for_the_client_have_a_limit)
 	echo(fd, 7, 20000);
 	CHECK_EQ(status_of(fd, 7), 200);
 	CHECK_EQ(h2_hear_end(fd), 7);
+	close(fd);
+	server_end();
+}
+
+TEST(replies_that_wait_have_a_limit_for_all_connections)
+{
+	int fds[6], fd;
+
+	SERVER("--max-head", "1000", "--max-kept", "40000", "--send-time", "3600000");
+	for (int i = 0; i < 6; i++) {
+		fds[i] = h2_dial(NO_WINDOW, 6);
+		echo(fds[i], 1, 12000);
+		CHECK_EQ(status_of(fds[i], 1), i < 2 ? 200 : 503);
+	}
+	CHECK_EQ(get("/", ""), 200);
+	for (int i = 0; i < 6; i++)
+		close(fds[i]);
+	while (status_number("open") > 1) /* until it has noticed that they are gone */
+		;
+	fd = plain();
+	echo(fd, 1, 12000);
+	CHECK_EQ(status_of(fd, 1), 200);
 	close(fd);
 	server_end();
 }
@@ -309,17 +376,54 @@ TEST(a_stream_that_does_not_move_is_ended_while_others_go_on)
 {
 	int fd;
 
+	SERVER("--body-time", "150");
+	fd = plain();
+	h2_ask(fd, 1, "POST", "/echo", false);
+	ask_until_reset(fd, 1);
+	close(fd);
+	CHECK(status_number("late") >= 1);
+	server_end();
 	site_make();
-	SERVER("--send-time", "150", "--body-time", "150");
+	SERVER("--send-time", "150");
 	fd = h2_dial(NO_WINDOW, 6);
 	h2_ask(fd, 1, "GET", "/large.bin", true);
 	ask_until_reset(fd, 1);
 	close(fd);
+	CHECK(status_number("late") >= 1);
+	server_end();
+}
+
+TEST(a_method_that_is_not_allowed_is_refused_before_its_body)
+{
+	static const char *const bad[] = { "POST /",   "GET /",         "PUT /", "PATCH /a",
+					   "DELETE /", "OPTIONS /echo", "NONE /" };
+	static const int status[] = { 405, 200, 405, 404, 405, 204, 501 };
+	static const char some[10000];
+	char method[16], path[16];
+	int fd;
+
+	SERVER("--max-body", "1000", "--body-time", "3600000");
 	fd = plain();
-	h2_ask(fd, 1, "POST", "/", false);
-	ask_until_reset(fd, 1);
+	for (int i = 0; i < 7; i++) {
+		CHECK_EQ(sscanf(bad[i], "%15s %15s", method, path), 2);
+		h2_ask(fd, 2 * i + 1, method, path, false);
+		if (i != 1) /* its handler could read a body */
+			CHECK_EQ(status_of(fd, 2 * i + 1), status[i]);
+		h2_say(fd, DATA, END_STREAM, 2 * i + 1, some, i == 1 ? 1000 : sizeof some);
+		if (i == 1)
+			CHECK_EQ(status_of(fd, 2 * i + 1), status[i]);
+	}
 	close(fd);
-	CHECK(status_number("late") >= 2);
+	server_end();
+	site_make();
+	SERVER("--max-body", "1000", "--body-time", "3600000");
+	fd = plain();
+	h2_ask(fd, 1, "POST", "/a.txt", false);
+	CHECK_EQ(status_of(fd, 1), 405);
+	h2_ask(fd, 3, "GET", "/a.txt", false);
+	CHECK_EQ(status_of(fd, 3), 200);
+	h2_say(fd, DATA, END_STREAM, 3, some, sizeof some);
+	close(fd);
 	server_end();
 }
 
@@ -391,6 +495,256 @@ TEST(a_small_head_does_not_grow_without_limit)
 	CHECK_EQ(status_of(fd, 3), 431);
 	CHECK_EQ(get_by_h2("/"), 200);
 	close(fd);
+	server_end();
+}
+
+/* Reads some of a long reply. */
+static void hear_data(int fd, size_t *size, size_t most)
+{
+	for (size_t until = *size + most; *size < until;) {
+		CHECK(h2_hear(fd));
+		CHECK(last.type != GOAWAY && last.type != RST_STREAM);
+		*size += last.type == DATA ? last.size : 0;
+	}
+}
+
+/* A head that comes byte by byte, each after a while in which much else is sent. */
+TEST(a_head_may_pause_while_replies_go_on)
+{
+	static const char head[] = "\0\0\2\1\1\0\0\0\x15\x82\x84" /* HEADERS, not the last */
+				   "\0\0\1\x9\0\0\0\0\x15\x86"    /* CONTINUATION */
+				   "\0\0\3\x9\4\0\0\0\x15\x01\x01x";
+	size_t size = 0, bytes = sizeof head - 1;
+	int fd;
+
+	site_make();
+	SERVER("--head-time", "3600000");
+	fd = h2_dial(WIDE_WINDOW, 6);
+	h2_say(fd, WINDOW_UPDATE, 0, 0, "\x7f\xff\0\0", 4);
+	for (int i = 1; i < 21; i += 2) /* more than the kernel's buffers hold */
+		h2_ask(fd, i, "GET", "/large.bin", true);
+	for (size_t i = 0; i < bytes; i++) {
+		hear_data(fd, &size, 10 * FILES_LARGE / bytes - (1 << 16));
+		say_bytes(fd, head + i, 1);
+	}
+	CHECK_EQ(status_of(fd, 21), 200);
+	close(fd);
+	server_end();
+}
+
+/* The connection ends with this error. */
+static void check_goaway(int fd, int error)
+{
+	do
+		CHECK(h2_hear(fd));
+	while (last.type != GOAWAY);
+	CHECK_EQ(last.data[7], error);
+	while (h2_hear(fd))
+		CHECK_EQ(last.type, GOAWAY);
+	close(fd);
+}
+
+enum { PROTOCOL_ERROR = 1, ENHANCE_YOUR_CALM = 11 };
+
+TEST(a_head_that_does_not_come_to_its_end_ends_the_connection)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+	} beginnings[] = {
+		{ "\0\0\2\1\1\0\0\0\1", 9 },                /* nothing */
+		{ "\0\0\2\1\1\0\0\0\1\x82\x84", 11 },       /* no CONTINUATION */
+		{ "\0\0\2\1\5\0\0\0\1\x82", 10 },           /* not all of it */
+		{ "\0\0\2\1\1\0\0\0\1\x82\x84\0\0\1", 14 }, /* half a head of a frame */
+		{ "\0\0\2\1\1\0\0\0\1\x82\x84\0\0\1\x9\4\0\0\0\1", 20 }, /* the last byte */
+		{ "\0\0\6\1\4\0\0\0\1\x83\x84\x86\x01\x01x"              /* trailers */
+		  "\0\0\2\1\1\0\0\0\1\0\1",
+		  26 },
+	};
+
+	SERVER("--head-time", "150");
+	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+		int fd = plain();
+
+		say_bytes(fd, beginnings[i].bytes, beginnings[i].size);
+		check_goaway(fd, ENHANCE_YOUR_CALM);
+	}
+	CHECK(status_number("late") >= 6);
+	server_end();
+}
+
+TEST(a_head_of_many_frames_ends_the_connection)
+{
+	int fd;
+
+	SERVER("--head-time", "3600000");
+	fd = plain();
+	h2_say(fd, HEADERS, 0, 1, "\x82\x84", 2);
+	for (int i = 0; i < 100; i++)
+		h2_say(fd, CONTINUATION, 0, 1, "", 0);
+	check_goaway(fd, ENHANCE_YOUR_CALM);
+	server_end();
+}
+
+TEST(a_stream_that_comes_after_a_later_one_ends_the_connection)
+{
+	int fd;
+
+	SERVER();
+	fd = plain();
+	h2_ask(fd, 5, "GET", "/", true);
+	h2_ask(fd, 3, "GET", "/", true);
+	check_goaway(fd, PROTOCOL_ERROR);
+	fd = plain();
+	h2_ask(fd, 1, "GET", "/", true);
+	h2_ask(fd, 7, "POST", "/echo", false);
+	h2_say(fd, WINDOW_UPDATE, 0, 7, "\x7f\xff\xff\xff", 4);          /* the server resets it */
+	h2_say(fd, HEADERS, END_HEADERS | END_STREAM, 7, "\0\1x\1y", 5); /* late trailers */
+	h2_ask(fd, 9, "GET", "/", true);
+	CHECK_EQ(status_of(fd, 9), 200);
+	close(fd);
+	server_end();
+}
+
+/* On a port for both, whatever is not the preface of HTTP/2 is HTTP/1 (RFC 9113, 3.4). */
+TEST(a_bad_preface_is_refused)
+{
+	int fd;
+
+	SERVER();
+	CHECK_EQ(ask("INVALID CONNECTION PREFACE\r\n\r\n"), 400);
+	fd = dial();
+	say(fd, "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n");
+	check_goaway(fd, PROTOCOL_ERROR);
+	server_end();
+}
+
+/* A client that makes us reset its streams is as bad as one that does. */
+TEST(enough_streams_that_had_to_be_reset_are_enough)
+{
+	int fd;
+
+	SERVER();
+	fd = plain();
+	for (int i = 1; i < 400; i += 2) {
+		h2_ask(fd, i, "POST", "/echo", false);
+		h2_say(fd, WINDOW_UPDATE, 0, i, "\x7f\xff\xff\xff", 4);
+	}
+	check_goaway(fd, ENHANCE_YOUR_CALM);
+	server_end();
+}
+
+TEST(empty_frames_of_a_body_give_it_no_more_time)
+{
+	int fd;
+
+	SERVER("--body-time", "150");
+	fd = plain();
+	h2_ask(fd, 1, "POST", "/echo", false);
+	do {
+		h2_say(fd, DATA, 0, 1, "", 0);
+		h2_say(fd, PING, 0, 0, "12345678", 8);
+		CHECK(h2_hear(fd));
+	} while (last.type != RST_STREAM);
+	close(fd);
+	server_end();
+}
+
+TEST(a_window_that_grows_by_bytes_gives_a_reply_no_more_time)
+{
+	int fd;
+
+	site_make();
+	SERVER("--send-time", "150");
+	fd = h2_dial(NO_WINDOW, 6);
+	h2_ask(fd, 1, "GET", "/large.bin", true);
+	do {
+		h2_say(fd, WINDOW_UPDATE, 0, 1, "\0\0\0\1", 4);
+		CHECK(h2_hear(fd));
+	} while (last.type != RST_STREAM);
+	h2_ask(fd, 3, "GET", "/none", true);
+	CHECK_EQ(status_of(fd, 3), 404);
+	close(fd);
+	server_end();
+}
+
+TEST(windows_that_are_too_wide_are_refused)
+{
+	int fd;
+
+	SERVER();
+	fd = plain();
+	h2_say(fd, WINDOW_UPDATE, 0, 0, "\x7f\xff\xff\xff", 4);
+	check_goaway(fd, 3); /* FLOW_CONTROL_ERROR */
+	fd = h2_dial("\0\4\x80\0\0\0", 6);
+	check_goaway(fd, 3);
+	server_end();
+}
+
+/* A field that would be two in the head of HTTP/1. */
+TEST(no_field_becomes_another)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+	} fields[] = {
+		{ "\0\1x\x8y\r\nhost:z", 12 },
+		{ "\0\1x\1\r", 5 },
+		{ "\0\1x\1\n", 5 },
+		{ "\0\1x\1\0", 5 },
+		{ "\0\4x: y\1z", 8 },
+		{ "\0\3x\r\n\1z", 7 },
+		{ "\4\4/a b", 6 },
+		{ "\4\xd/ HTTP/1.1\r\nx", 15 },
+		{ "\1\3x\r\n", 5 },
+		{ "\1\3x y", 5 },
+	};
+	char block[64];
+	int fd;
+
+	SERVER();
+	fd = plain();
+	for (int i = 0; i < (int)(sizeof fields / sizeof *fields); i++) {
+		bool path = fields[i].bytes[0] == 4, host = fields[i].bytes[0] == 1;
+		size_t size = (size_t)sprintf(block, "\x82\x86%s%s", path ? "" : "\x84",
+					      host ? "" : "\x01\x01x");
+
+		memcpy(block + size, fields[i].bytes, fields[i].size);
+		h2_say(fd, HEADERS, END_HEADERS | END_STREAM, 2 * i + 1, block,
+		       size + fields[i].size);
+		CHECK_EQ(h2_hear_end(fd), 2 * i + 1);
+		CHECK(last.type == RST_STREAM || last.type == DATA);
+		if (last.type == DATA)
+			CHECK_EQ(last.status, 400);
+	}
+	h2_ask(fd, 99, "GET", "/", true);
+	CHECK_EQ(status_of(fd, 99), 200);
+	close(fd);
+	server_end();
+}
+
+TEST(silent_connections_and_streams_give_way)
+{
+	int fds[16];
+
+	SERVER("--max-connections", "8", "--head-time", "3600000", "--body-time", "3600000",
+	       "--idle-time", "3600000");
+	for (int i = 0; i < 16; i++) {
+		fds[i] = plain();
+		if (i % 4 == 1)
+			h2_say(fds[i], HEADERS, 0, 1, "\x82\x84", 2);
+		if (i % 4 == 2)
+			h2_ask(fds[i], 1, "POST", "/echo", false);
+		if (i % 4 == 3) {
+			h2_ask(fds[i], 1, "GET", "/", true);
+			CHECK_EQ(status_of(fds[i], 1), 200);
+		}
+	}
+	for (int i = 0; i < 16; i++)
+		while (get_by_h2("/") != 200) /* until it has read what they said */
+			;
+	for (int i = 0; i < 16; i++)
+		close(fds[i]);
 	server_end();
 }
 

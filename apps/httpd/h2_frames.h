@@ -1,0 +1,30 @@
+/* h2_frames.h - where the frames of HTTP/2 begin and end in what a client sends. */
+#ifndef HTTPD_H2_FRAMES_H
+#define HTTPD_H2_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct h2_frames {
+	size_t left;  /* bytes of the frame under way, or of the preface, that are still to come */
+	bool of_head; /* that frame is HEADERS or CONTINUATION */
+	bool open;    /* the last of these was not the last of its request's head */
+	uint64_t heads; /* that have begun so far */
+};
+
+/* Before the first byte of the client's preface. */
+void h2_frames_begin(struct h2_frames *f);
+
+/* How much of what came nghttp2 may get: all but the first bytes of a frame whose 9 bytes of head
+ * are not all there. nghttp2 takes each call that finds it before a CONTINUATION frame for another
+ * such frame, and ends a connection that has too many. */
+size_t h2_frames_take(struct h2_frames *f, const uint8_t *in, size_t have);
+
+/* Has a request's head begun that has not come to its end? Nothing else can come meanwhile. */
+static inline bool h2_frames_in_head(const struct h2_frames *f)
+{
+	return f->open || (f->of_head && f->left > 0);
+}
+
+#endif
