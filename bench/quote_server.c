@@ -48,7 +48,7 @@ static void quote_weft(const void *arg)
 	if (freopen("/dev/null", "w", stdout) == NULL)
 		_exit(errno);
 	execl(WEFT_QUOTES, "weft-quotes", "--listen", listener, "--interval", interval, "--first",
-	      first, NULL);
+	      first, "--max-per-address", "0", NULL);
 	_exit(errno);
 }
 

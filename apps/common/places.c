@@ -213,12 +213,18 @@ static bool free_first(const struct list *list)
 	return false;
 }
 
+/* Has the address as many as it may have? */
+static bool has_share(const struct address *a)
+{
+	return a != NULL && a->count >= places.most_of_address;
+}
+
 /* Makes sure that there is room for one more of the address. */
 static bool has_room(uint64_t key)
 {
 	const struct address *a = *find(key);
 
-	if (a != NULL && a->count >= places.most_of_address)
+	if (has_share(a))
 		return free_first(&a->waiting);
 	return places.count < places.most || free_first(&places.waiting);
 }
@@ -273,6 +279,24 @@ void place_leave(struct conn_place *p)
 		places.leaving--;
 	else if (state != NONE)
 		count_out(p->address);
+	pthread_mutex_unlock(&lock);
+}
+
+struct address *place_of_address(const struct sockaddr_storage *peer)
+{
+	uint64_t key = key_of(peer);
+	struct address *a;
+
+	pthread_mutex_lock(&lock);
+	a = has_share(*find(key)) ? NULL : count_in(key);
+	pthread_mutex_unlock(&lock);
+	return a;
+}
+
+void place_of_address_leave(struct address *a)
+{
+	pthread_mutex_lock(&lock);
+	count_out(a);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -46,6 +46,11 @@ void place_wait(struct conn_place *p, uint64_t now);
 /* Gives the place back, if one is held: before `fd` is closed. */
 void place_leave(struct conn_place *p);
 
+/* For connections that never wait for their peers, and so keep their places: counts one more of the
+ * address. NULL: it has as many as it may. */
+struct address *place_of_address(const struct sockaddr_storage *peer);
+void place_of_address_leave(struct address *a);
+
 /* Shuts the connection down that has waited longest: descriptors or memory have run out. */
 void places_make_room(void);
 

@@ -11,6 +11,7 @@
 
 #include <weft/weft.h>
 
+#include "common/places.h"
 #include "server.h"
 #include "settings.h"
 
@@ -43,19 +44,25 @@ void desk_init(struct desk *d, weft_color color, int listener)
 
 /* Clients */
 
-static bool admit(struct desk *d)
+static bool admit(struct desk *d, struct client *c, const struct sockaddr_storage *peer)
 {
 	if (queue_reserve(&d->newcomers, d->clients + 1) < 0 ||
 	    queue_reserve(&d->regulars, d->clients + 1) < 0 || !server_admit())
 		return false;
+	c->address = place_of_address(peer);
+	if (c->address == NULL) {
+		server_release();
+		return false;
+	}
 	d->clients++;
 	count(&d->counters.accepted, 1);
 	return true;
 }
 
-static void let_go(struct desk *d, int fd)
+static void let_go(struct desk *d, struct client c)
 {
-	weft_close(fd);
+	weft_close(c.fd);
+	place_of_address_leave(c.address);
 	server_release();
 	d->clients--;
 }
@@ -88,7 +95,7 @@ static void serve(struct desk *d, struct client c, const struct quote *quote, ui
 		queue_add(next, c);
 		return;
 	}
-	let_go(d, c.fd);
+	let_go(d, c);
 	if (!stopped(rc))
 		count(rc == -ETIMEDOUT ? &d->counters.dropped : &d->counters.left, 1);
 }
@@ -138,10 +145,11 @@ static uint64_t second_quote(uint64_t now)
 
 static void accept_all(struct desk *d)
 {
+	struct sockaddr_storage peer;
 	struct client c;
 
 	weft_finish (greeting) {
-		while (!stopped(c.fd = weft_accept(d->listener, NULL))) {
+		while (!stopped(c.fd = weft_accept(d->listener, &peer))) {
 			uint64_t now = weft_now(), until = now + settings.patience * WEFT_MS;
 			struct quote quote = *market_quote(&d->market, now);
 
@@ -149,7 +157,7 @@ static void accept_all(struct desk *d)
 				weft_sleep(ROOM_TIME);
 				continue;
 			}
-			if (!admit(d)) {
+			if (!admit(d, &c, &peer)) {
 				count(&d->counters.refused, 1);
 				weft_close(c.fd);
 				continue;
@@ -165,7 +173,7 @@ static void accept_all(struct desk *d)
 static void close_all(struct desk *d, struct queue *q)
 {
 	while (q->count > 0)
-		let_go(d, queue_take(q).fd);
+		let_go(d, queue_take(q));
 	queue_free(q);
 }
 

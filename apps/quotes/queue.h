@@ -10,8 +10,11 @@
 
 #include <weft/scope.h>
 
+struct address;
+
 struct client {
 	uint64_t due; /* when its next quote is, on weft_now's clock */
+	struct address *address;
 	int fd;
 };
 

@@ -11,6 +11,7 @@
 
 #include <weft/weft.h>
 
+#include "common/places.h"
 #include "common/socket.h"
 #include "desk.h"
 #include "settings.h"
@@ -75,6 +76,7 @@ int server_listen(void)
 		return rc;
 	if (settings.max_clients != 0)
 		server.most = settings.max_clients;
+	places_init(0, settings.max_per_address);
 	server.listener = open_listener(settings.listen);
 	if (server.listener < 0)
 		return server.listener;

@@ -7,6 +7,7 @@
 
 struct settings settings = {
 	.listen = "127.0.0.1:8090",
+	.max_per_address = 1024,
 	.max_unsent = 4096,
 	.interval = 1000,
 	.patience = 5000,
@@ -22,6 +23,8 @@ static const struct flag list[] = {
 	  .number = &settings.first, .most = 86400000 },
 	{ "max-clients", "N", "at one time (0: as descriptors allow)",
 	  .number = &settings.max_clients, .most = 10000000 },
+	{ "max-per-address", "N", "of one address, or IPv6 /64 (0: any)",
+	  .number = &settings.max_per_address, .most = 10000000 },
 	{ "max-unsent", "BYTES", "that wait for a client to read (0: as the kernel thinks)",
 	  .number = &settings.max_unsent, .most = 1 << 30 },
 	{ "patience", "MS", "for a quote to go; who takes longer is dropped",

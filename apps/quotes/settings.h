@@ -6,8 +6,9 @@
 
 struct settings {
 	const char *listen;
-	uint64_t max_clients; /* 0: as many as there are descriptors for */
-	uint64_t max_unsent;  /* bytes that wait for a client to read; 0: any */
+	uint64_t max_clients;     /* 0: as many as there are descriptors for */
+	uint64_t max_per_address; /* 0: any number */
+	uint64_t max_unsent;      /* bytes that wait for a client to read; 0: any */
 	/* Milliseconds. */
 	uint64_t interval; /* between two quotes of a client */
 	uint64_t first;    /* between its first two; 0: the same */

@@ -130,6 +130,24 @@ TEST(an_address_that_has_its_share_loses_a_connection_of_its_own)
 	CHECK_EQ(places.count, 3);
 }
 
+TEST(connections_without_places_are_counted_by_their_addresses)
+{
+	struct sockaddr_storage from = peer("10.0.0.1"), other = peer("10.0.0.2");
+	struct address *a, *b;
+
+	begin(0, 2);
+	a = place_of_address(&from);
+	CHECK(a != NULL && place_of_address(&from) == a && place_of_address(&from) == NULL);
+	b = place_of_address(&other);
+	CHECK(b != NULL && b != a);
+	place_of_address_leave(a);
+	CHECK(place_of_address(&from) == a);
+	place_of_address_leave(a);
+	place_of_address_leave(a);
+	place_of_address_leave(b);
+	CHECK_EQ(places.count, 0);
+}
+
 TEST(no_more_lose_their_places_than_have_left)
 {
 	begin(1, 0);

@@ -66,19 +66,28 @@ static void server_end(void)
 
 /* Clients */
 
-static int dial(void)
+/* Connects from an address of this machine's own. */
+static int dial_from(const char *host)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
 		.sin_port = htons((uint16_t)port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
+	struct sockaddr_in from = { .sin_family = AF_INET };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 1;
 
 	CHECK(fd >= 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+	CHECK_EQ(inet_pton(AF_INET, host, &from.sin_addr), 1);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
 	return fd;
+}
+
+static int dial(void)
+{
+	return dial_from("127.0.0.1");
 }
 
 static void check_quote(const char *quote)
@@ -311,6 +320,22 @@ TEST(too_many_clients_are_refused_until_one_leaves)
 	second = dial_until_served();
 	CHECK_EQ(read_quotes(dial(), true), 0);
 	CHECK_EQ(read_quotes(second, false), 1);
+	close(first);
+	close(dial_until_served());
+	server_end();
+	CHECK(counters.refused >= 1);
+}
+
+TEST(one_address_gets_no_more_than_its_share)
+{
+	int first, other;
+
+	SERVER("--interval", "2", "--max-per-address", "2");
+	first = dial_until_served();
+	dial_until_served();
+	CHECK_EQ(read_quotes(dial(), true), 0);
+	other = dial_from("127.0.0.2");
+	CHECK_EQ(read_quotes(other, false), 1);
 	close(first);
 	close(dial_until_served());
 	server_end();
