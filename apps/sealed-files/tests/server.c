@@ -402,7 +402,7 @@ TEST(silent_strangers_give_way_to_honest_clients)
 {
 	struct remote r = { .channel.io = &channel_plain };
 	int fd[120], n = 0;
-	char host[16], byte;
+	char host[32], byte;
 
 	SERVER("--max-strangers", "8", "--max-per-address", "3", "--handshake-time", "3600000");
 	for (int round = 0; round < 10; round++) {
