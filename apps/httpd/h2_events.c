@@ -128,18 +128,16 @@ static int on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint
 	(void)flags;
 	if (s == NULL || s->error != 0 || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0; /* trailers mean nothing to us */
-	if (s->head_size + size > settings.max_head)
+	if (s->head_size + size > settings.max_head) {
 		s->error = 431;
-	else if (session->heads + size > HEADS_MOST * settings.max_head || !h2_keep(session, size))
+	} else if (session->heads + size > HEADS_MOST * settings.max_head ||
+		   !h2_keep(session, size)) {
 		s->error = 503;
-	else if (h2_stream_header(s, (struct text){ (const char *)name, name_size },
-				  (struct text){ (const char *)value, value_size }) < 0) {
-		s->error = 503;
-		h2_let_go(session, size);
-	}
-	if (s->error == 0) {
+	} else {
 		s->head_size += size;
 		session->heads += size;
+		s->error = h2_stream_header(s, (struct text){ (const char *)name, name_size },
+					    (struct text){ (const char *)value, value_size });
 	}
 	return 0;
 }

@@ -75,7 +75,19 @@ static int add_text(struct h2_bytes *b, struct text text)
 
 /* The request */
 
-int h2_stream_header(struct h2_stream *s, struct text name, struct text value)
+static bool is_more(struct text number, uint64_t most)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < number.size; i++) {
+		if (n > (UINT64_MAX - 9) / 10)
+			return true;
+		n = n * 10 + (uint64_t)(number.at[i] - '0'); /* nghttp2 has seen that it is one */
+	}
+	return n > most;
+}
+
+static int add_line(struct h2_stream *s, struct text name, struct text value)
 {
 	struct h2_bytes *others = &s->line[H2_OTHERS];
 	int rc;
@@ -88,15 +100,20 @@ int h2_stream_header(struct h2_stream *s, struct text name, struct text value)
 		return add_text(&s->line[H2_AUTHORITY], value);
 	if (name.size > 0 && name.at[0] == ':')
 		return 0;
-	/* The frames say how long the body is. */
-	if (text_is(name, TEXT("content-length")))
-		return 0;
 	if (text_is(name, TEXT("host")))
 		return s->line[H2_AUTHORITY].size > 0 ? 0 : add_text(&s->line[H2_AUTHORITY], value);
 	rc = add_text(others, name);
 	rc = rc == 0 ? add_text(others, TEXT(": ")) : rc;
 	rc = rc == 0 ? add_text(others, value) : rc;
 	return rc == 0 ? add_text(others, TEXT("\r\n")) : rc;
+}
+
+int h2_stream_header(struct h2_stream *s, struct text name, struct text value)
+{
+	/* The frames say how long the body is; this says how long it will be. */
+	if (text_is(name, TEXT("content-length")))
+		return is_more(value, settings.max_body) ? 413 : 0;
+	return add_line(s, name, value) < 0 ? 503 : 0;
 }
 
 static struct text text_of(const struct h2_bytes *b)

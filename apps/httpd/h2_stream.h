@@ -56,7 +56,7 @@ enum { H2_METHOD, H2_PATH, H2_AUTHORITY, H2_OTHERS };
 
 int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most);
 
-/* Takes a header of the request. */
+/* Takes a header of the request. 0, or the status of the error reply. */
 int h2_stream_header(struct h2_stream *s, struct text name, struct text value);
 
 /* Makes the request of all headers, also more than once. 0, or the status of the error reply. */

@@ -223,6 +223,31 @@ static int begin_body(size_t size)
 	return fd;
 }
 
+TEST(a_body_that_will_be_too_long_is_refused_before_it_comes)
+{
+	static const char *const lengths[] = { "1001", "99999999999999999",
+					       "18446744073709551615" };
+	char block[64] = "\x83\x86\x01\x01x\x04\x05/echo\x0f\x0d";
+	size_t size = strlen(block);
+	int fd;
+
+	SERVER("--max-body", "1000", "--body-time", "3600000");
+	for (int i = 0; i < 3; i++) {
+		fd = plain();
+		snprintf(block + size, sizeof block - size, "%c%s", (char)strlen(lengths[i]),
+			 lengths[i]);
+		h2_say(fd, HEADERS, END_HEADERS, 1, block, strlen(block));
+		do
+			CHECK(h2_hear(fd));
+		while (last.type != HEADERS && last.type != RST_STREAM);
+		CHECK(i == 2 || last.type == HEADERS); /* that is no length for nghttp2 */
+		CHECK(last.type == RST_STREAM || last.status == 413);
+		close(fd);
+	}
+	CHECK_EQ(get_by_h2("/"), 200);
+	server_end();
+}
+
 TEST(heads_and_bodies_of_all_connections_have_a_limit)
 {
 	static const char some[1000];
