@@ -67,6 +67,8 @@ typedef struct weft_options {
  *           -EDEADLK    called from a handler; or fn waits, and so do all other threads,
  *                       and nothing is left that could wake one (the report says who)
  *           -ENOMEM, -EMFILE, -EAGAIN   memory, descriptors or threads ran out
+ *           -EPERM, -EACCES, -ENOSYS    a sandbox denies a system call, from the start or
+ *                       in the middle of the run; the report says which
  *           -ESHUTDOWN  in a forked child that returned from a handler: nothing was
  *                       freed, and its workers are gone; it may call weft_run anew
  */

@@ -37,6 +37,7 @@ static size_t allowed_room(size_t size, size_t room)
 int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit)
 {
 	const size_t least = 1024;
+	int err = -ENOMEM;
 
 	WF_ASSERT(size % sizeof *pool->stock == 0); /* the stock lies behind the records */
 	*pool = (struct wf_pool){ .size = size };
@@ -49,11 +50,13 @@ int wf_pool_init(struct wf_pool *pool, size_t size, size_t room, size_t limit)
 		void *at;
 
 		if (room < least || WF_FAULT(ENOMEM))
-			return -ENOMEM;
+			return wf_denied("mmap", err);
 		at = mmap(NULL, room * share(pool), PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (at == MAP_FAILED)
+		if (at == MAP_FAILED) {
+			err = -errno;
 			continue;
+		}
 		/* Else a core dump would be of all that is reserved: tens of gigabytes, which
 		 * not everybody who is handed a dump takes for holes. */
 		(void)madvise(at, room * share(pool), MADV_DONTDUMP);

@@ -1,9 +1,11 @@
 /* report.c - reports go to the user's function, or to standard error. */
 #include "base/report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { TEXT_MAX = 8192 };
@@ -61,6 +63,16 @@ int wf_misuse(const char *where, int error, const char *fmt, ...)
 		abort();
 #endif
 	}
+	return error;
+}
+
+int wf_denied(const char *call, int error)
+{
+	if (error == -EPERM || error == -EACCES || error == -ENOSYS)
+		wf_report(WF_REPORT_KERNEL,
+			  "the kernel denies %s (%s): allow it in the sandbox, such as a seccomp "
+			  "filter, that this process runs in",
+			  call, strerror(-error));
 	return error;
 }
 

@@ -5,7 +5,13 @@
 #include "base/compiler.h"
 
 /* The same values as enum weft_report_kind, which base does not know. */
-enum wf_report_kind { WF_REPORT_SETTING, WF_REPORT_MISUSE, WF_REPORT_STALL, WF_REPORT_BUG };
+enum wf_report_kind {
+	WF_REPORT_SETTING,
+	WF_REPORT_MISUSE,
+	WF_REPORT_STALL,
+	WF_REPORT_BUG,
+	WF_REPORT_KERNEL
+};
 
 typedef void wf_report_fn(int kind, const char *text, void *arg);
 
@@ -22,6 +28,10 @@ WF_COLD int wf_misuse(const char *where, int error, const char *fmt, ...) WF_PRI
 
 /* Stands for a caller's place where a call comes by a function pointer and has none. */
 #define WF_NO_PLACE "(called by a pointer)"
+
+/* If `error` is one that a sandbox gives for a system call that it denies (-EPERM, -EACCES, -ENOSYS),
+ * reports which call it is. Returns `error`. */
+WF_COLD int wf_denied(const char *call, int error);
 
 /* An invariant of ours is broken. Does not return. */
 WF_COLD _Noreturn void wf_bug(const char *fmt, ...) WF_PRINTF(1, 2);

@@ -26,8 +26,8 @@ struct wf_poller {
 
 struct wf_backend {
 	const char *name;
-	/* Whether this kernel has it: 0, or the reason why not. */
-	int (*probe)(void);
+	/* Whether this kernel has it and lets us: 0, or the error of *call. */
+	int (*probe)(const char **call);
 	/* On the worker's own thread. After `close` only `free` follows. */
 	struct wf_poller *(*open)(struct wf_worker *w, int *err);
 	void (*close)(struct wf_poller *p);

@@ -80,7 +80,7 @@ static int wait_status(const siginfo_t *info)
 	return W_EXITCODE(0, info->si_status) | (info->si_code == CLD_DUMPED ? WCOREFLAG : 0);
 }
 
-/* Asks whether the child has ended: 1, 0, or -ECHILD. By pidfd where there is
+/* Asks whether the child has ended: 1, 0, or an error, mostly -ECHILD. By pidfd where there is
  * one: the number of a child that somebody else reaped may be another's now. */
 static int ask(int pidfd, pid_t pid, int flags, siginfo_t *info)
 {
@@ -89,7 +89,7 @@ static int ask(int pidfd, pid_t pid, int flags, siginfo_t *info)
 
 	info->si_pid = 0;
 	if (waitid(type, id, info, WEXITED | WNOHANG | flags) < 0)
-		return -ECHILD;
+		return -errno;
 	return info->si_pid != 0;
 }
 
@@ -110,7 +110,7 @@ static void look(void *arg)
 		r = ask(w->pidfd, c->pid, 0, &info);
 	if (r > 0)
 		c->status = wait_status(&info);
-	tell(w, r > 0 ? 0 : -ECHILD);
+	tell(w, r > 0 ? 0 : r);
 }
 
 /* In our color. */

@@ -22,7 +22,9 @@
 
 #include "base/capacity.h"
 #include "base/memory.h"
+#include "base/report.h"
 #include "io/backend.h"
+#include "io/kernel.h"
 #include "io/try.h"
 #include "platform/clock.h"
 #include "scheduler/scheduler.h"
@@ -53,6 +55,16 @@ static struct epoll_poller *of(struct wf_poller *p)
 
 /* Registering */
 
+/* epoll_ctl says -EPERM also of what cannot be waited for: then it says something else of what is
+ * in the instance already. */
+static bool is_denied(const struct epoll_poller *p, int err)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.u64 = WAKE };
+
+	return (err == -EPERM || err == -EACCES || err == -ENOSYS) &&
+	       epoll_ctl(p->fd, EPOLL_CTL_ADD, p->base.wake_fd, &ev) < 0 && errno != EEXIST;
+}
+
 static int control(int home, int what, struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	struct epoll_event ev = {
@@ -64,6 +76,8 @@ static int control(int home, int what, struct wf_fd *f) WF_REQUIRES(f->lock)
 
 	if (err == 0 && epoll_ctl(of(p)->fd, what, f->fd, &ev) < 0)
 		err = -errno;
+	if (WF_UNLIKELY(err < 0 && p != NULL && is_denied(of(p), err)))
+		wf_run_fails("epoll_ctl", err);
 	return err;
 }
 
@@ -297,10 +311,10 @@ static int64_t ready_for(const weft_op *op)
 	struct pollfd ask = { .fd = op->fd, .events = (short)op->u_.events_ };
 	int n = WF_FAULT(ENOMEM);
 
-	while (n == 0 && (n = poll(&ask, 1, 0)) < 0 && errno == EINTR)
-		n = 0;
+	if (n == 0)
+		n = wf_poll_now(&ask, 1);
 	if (n <= 0)
-		return n == 0 ? -EAGAIN : -ENOMEM;
+		return n == 0 ? -EAGAIN : n;
 	return ask.revents & POLLNVAL ? -EBADF : ask.revents;
 }
 
@@ -470,6 +484,7 @@ static bool check_handed(struct wf_poller *p)
 		struct wf_watch *watch[CHECKS];
 		struct pollfd ask[CHECKS];
 		nfds_t n = 0;
+		int err;
 
 		for (; entry != 0 && n < CHECKS; n++, entry = wf_handed_next(entry)) {
 			watch[n] = WF_CONTAINER(wf_handed_op(entry), struct wf_watch, op);
@@ -477,8 +492,9 @@ static bool check_handed(struct wf_poller *p)
 			ask[n].events = watch[n]->dir == WF_IN ? POLLIN | POLLRDHUP : POLLOUT;
 			ask[n].revents = 0;
 		}
-		while (poll(ask, n, 0) < 0 && errno == EINTR)
-			;
+		err = wf_poll_now(ask, n);
+		if (WF_UNLIKELY(err < 0))
+			wf_run_fails("poll", err);
 		for (nfds_t i = 0; i < n; i++)
 			checked(watch[i], ask[i].revents);
 	}
@@ -551,6 +567,7 @@ static WF_INLINE void edge(uint64_t data, uint32_t events, uint64_t asked, struc
 		wf_after(after);
 }
 
+/* How many, or -Exxx. */
 static int wait_events(int fd, struct epoll_event *events, uint64_t until)
 {
 	static _Atomic bool coarse;
@@ -568,11 +585,19 @@ static int wait_events(int fd, struct epoll_event *events, uint64_t until)
 	if (!WF_LOAD(&coarse)) {
 		ts = (struct timespec){ wait_ns / 1000000000, wait_ns % 1000000000 };
 		n = (int)syscall(SYS_epoll_pwait2, fd, events, EVENTS, &ts, NULL, 0);
-		if (n >= 0 || errno != ENOSYS)
-			return n;
-		WF_STORE(&coarse, true); /* before Linux 5.11 */
+		if (n >= 0 || errno == EINTR)
+			return n < 0 ? -errno : n;
+		WF_STORE(&coarse, true); /* before Linux 5.11, or denied */
 	}
-	return epoll_wait(fd, events, EVENTS, (int)((wait_ns + 999999) / 1000000));
+	return wf_epoll_wait(fd, events, EVENTS, (int)((wait_ns + 999999) / 1000000));
+}
+
+/* Without a wait a worker would ask for ever: the run ends. */
+static WF_COLD int no_events(int err)
+{
+	if (err != -EINTR)
+		wf_run_fails("epoll_pwait", err);
+	return 0;
 }
 
 /* Where there are many descriptors, what edges look at has left the cache. First their
@@ -636,9 +661,11 @@ static int look(struct epoll_poller *p, uint64_t until)
 {
 	struct epoll_event events[EVENTS];
 	uint64_t asked = wf_ticks();
-	int n = wait_events(p->fd, events, until);
-	int part = n < PART ? n : PART;
+	int part, n = wait_events(p->fd, events, until);
 
+	if (WF_UNLIKELY(n < 0))
+		n = no_events(n);
+	part = n < PART ? n : PART;
 	fetch_records(events, n < 2 * PART ? n : 2 * PART);
 	if (n > part) {
 		wf_lock_take(&p->lock);
@@ -682,13 +709,16 @@ static int serve(struct wf_poller *self, struct wf_poller *stuck)
 	while (any);
 	asked = wf_ticks();
 	got = wait_events(of(stuck)->fd, events, 0);
+	if (WF_UNLIKELY(got < 0))
+		got = no_events(got);
 	return n + see_to(events, got, asked);
 }
 
 /* Life */
 
-static int probe(void)
+static int probe(const char **call)
 {
+	(void)call;
 	return 0;
 }
 
@@ -701,8 +731,11 @@ static int open_fd(struct epoll_poller *p)
 		return err;
 	p->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (p->fd < 0)
-		return -errno;
-	return epoll_ctl(p->fd, EPOLL_CTL_ADD, p->base.wake_fd, &ev) < 0 ? -errno : 0;
+		return wf_denied("epoll_create1", -errno);
+	if (epoll_ctl(p->fd, EPOLL_CTL_ADD, p->base.wake_fd, &ev) < 0)
+		return wf_denied("epoll_ctl", -errno);
+	err = wf_epoll_wait(p->fd, &ev, 1, 0);
+	return err < 0 && err != -EINTR ? wf_denied("epoll_pwait", err) : 0;
 }
 
 static void close_epoll(struct wf_poller *p)

@@ -167,8 +167,10 @@ int wf_fd_learn(struct wf_fd *f)
 	struct stat st;
 	int err = WF_FAULT(EBADF);
 
-	if (err < 0 || fstat(f->fd, &st) < 0)
-		return -EBADF;
+	if (err == 0 && fstat(f->fd, &st) < 0)
+		err = -errno;
+	if (err < 0)
+		return err;
 	if (S_ISSOCK(st.st_mode))
 		wf_fd_set_kind(f, socket_kind(f->fd));
 	else if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))

@@ -12,6 +12,7 @@
 #include "base/fault.h"
 #include "base/report.h"
 #include "io/backend.h"
+#include "io/kernel.h"
 #include "io/parts.h"
 #include "scheduler/scheduler.h"
 
@@ -41,6 +42,14 @@ int wf_next_home(void)
 		     (unsigned)workers);
 }
 
+/* To add nothing wakes nobody: it only tells whether a wake could be written. */
+static int ask_to_ring(struct wf_poller *p)
+{
+	int err = wf_eventfd_add(p->wake_fd, 0);
+
+	return err < 0 ? wf_denied("write", err) : 0;
+}
+
 int wf_poller_init(struct wf_poller *p, struct wf_worker *w)
 {
 	p->worker = w;
@@ -49,7 +58,7 @@ int wf_poller_init(struct wf_poller *p, struct wf_worker *w)
 	if (WF_FAULT(EMFILE) < 0)
 		return -EMFILE;
 	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return p->wake_fd < 0 ? -errno : 0;
+	return p->wake_fd < 0 ? wf_denied("eventfd2", -errno) : ask_to_ring(p);
 }
 
 void wf_poller_fini(struct wf_poller *p)
@@ -60,10 +69,10 @@ void wf_poller_fini(struct wf_poller *p)
 
 static void ring(struct wf_poller *p)
 {
-	static const uint64_t one = 1;
+	int err = wf_eventfd_add(p->wake_fd, 1);
 
-	while (write(p->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
-		;
+	if (WF_UNLIKELY(err < 0))
+		wf_run_fails("write", err);
 }
 
 /* The write is what wakes; whoever finds `woken` set knows that one is under way
@@ -163,13 +172,14 @@ static bool under_valgrind(void)
 static int choose(const char *wanted)
 {
 	bool automatic = wanted == NULL || strcmp(wanted, "auto") == 0;
+	const char *call = "io_uring_setup";
 	int why = -ENOSYS;
 
 	wf_io = &wf_epoll;
 	if (automatic ? under_valgrind() : strcmp(wanted, "epoll") == 0)
 		return 0;
 #ifdef WEFT_HAVE_URING
-	why = wf_uring.probe();
+	why = wf_uring.probe(&call);
 	if (why == 0)
 		wf_io = &wf_uring;
 #endif
@@ -177,8 +187,8 @@ static int choose(const char *wanted)
 		return 0;
 	if (why == -ENOMEM || why == -EMFILE || why == -ENFILE)
 		return why;
-	wf_report(WF_REPORT_SETTING, "io=uring: this system does not let us use io_uring (%s)",
-		  strerror(-why));
+	wf_report(WF_REPORT_SETTING, "io=uring: this system does not let us use io_uring (%s: %s)",
+		  call, strerror(-why));
 	return -EINVAL;
 }
 

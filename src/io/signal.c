@@ -24,8 +24,8 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "io/kernel.h"
 #include "io/parts.h"
-#include "platform/syscall.h"
 #include "scheduler/scheduler.h"
 
 #define SIGNALS 65 /* the kernel's, from 1 */
@@ -74,15 +74,13 @@ int __sigaction(int signo, const struct sigaction *act, struct sigaction *before
 
 static WF_NO_TSAN void note_signal(int signo)
 {
-	uint64_t one = 1;
 	int fd;
 
 	atomic_fetch_add(&arrived.inside, 1);
 	atomic_store(&arrived.pending[signo], true);
 	fd = atomic_load(&arrived.fd);
-	/* It fails only when the counter is full, and then it is readable. */
 	if (fd >= 0)
-		wf_syscall6(SYS_write, fd, (long)&one, sizeof one, 0, 0, 0);
+		(void)wf_eventfd_add(fd, 1);
 	atomic_fetch_sub(&arrived.inside, 1);
 }
 
@@ -122,7 +120,7 @@ static void collect(void *unused)
 	(void)unused;
 	/* Emptied first: a signal that comes now makes it readable again. */
 	if (read(signals.fd, &count, sizeof count) < 0 && errno != EAGAIN && errno != EINTR)
-		wf_bug("the eventfd of signals cannot be read: error %d", errno);
+		wf_run_fails("read", -errno);
 	wf_lock_take(&signals.lock);
 	for (int signo = 1; signo < SIGNALS; signo++) {
 		struct watch *w = signals.watches[signo];
@@ -143,9 +141,11 @@ static int open_way(void) WF_REQUIRES(signals.lock)
 
 	if (signals.fd >= 0)
 		return 0;
-	fd = WF_FAULT(EMFILE) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (WF_FAULT(EMFILE))
+		return -EMFILE;
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (fd < 0)
-		return errno == ENOMEM ? -ENOMEM : -EMFILE;
+		return wf_denied("eventfd2", -errno);
 	signals.fd = fd;
 	r = weft_on_fd(fd, WEFT_READ, signals.color, collect, NULL);
 	if (r < 0) {
@@ -171,7 +171,7 @@ static int install(struct watch *w) WF_REQUIRES(signals.lock)
 	sigfillset(&act.sa_mask);
 	atomic_store(&arrived.pending[w->signo], false);
 	if (set_action(w->signo, &act, &w->before) < 0)
-		return -EINVAL;
+		return -errno;
 	signals.watches[w->signo] = w;
 	wf_list_append(&signals.all, &w->link);
 	return 0;

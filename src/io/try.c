@@ -23,7 +23,7 @@ static bool ready_now(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
-	return poll(&p, 1, 0) != 0;
+	return wf_poll_now(&p, 1) != 0;
 }
 
 /* Sockets */

@@ -17,10 +17,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/capacity.h"
 #include "base/memory.h"
+#include "base/report.h"
 #include "platform/clock.h"
 #include "scheduler/scheduler.h"
 
@@ -30,6 +32,9 @@
 /* How often the kernel is asked for more in one look, at most, and how many operations have to be
  * under way still. */
 enum { GATHER = 16, LEFT = 8 };
+
+/* For how long nothing comes back at the end of a ring that cannot be entered. */
+enum { QUIET_MS = 100 };
 
 struct wf_uring_kernel wf_uring_kernel;
 unsigned wf_uring_modesty;
@@ -229,36 +234,58 @@ static WF_HOT bool set_alarm(struct wf_uring *u, uint64_t until)
 	return true;
 }
 
-static WF_HOT void sleep_until(struct wf_uring *u, uint64_t until)
+/* What the kernel says: a count or -Exxx. */
+static WF_HOT int sleep_until(struct wf_uring *u, uint64_t until)
 {
 	struct __kernel_timespec ts;
 	struct io_uring_cqe *cqe;
 	uint64_t wait;
 
 	if (until == UINT64_MAX || set_alarm(u, until)) {
-		(void)io_uring_submit_and_wait(&u->ring, 1);
+		int r = io_uring_submit_and_wait(&u->ring, 1);
+
 		if (WF_UNLIKELY(io_uring_sq_ready(&u->ring) > 0))
 			WF_STORE(&u->alarm, UINT64_MAX); /* it may be what was not taken */
-		return;
+		return r;
 	}
 	wait = wf_now_until(until);
 	ts = (struct __kernel_timespec){ (int64_t)(wait / 1000000000),
 					 (int64_t)(wait % 1000000000) };
-	(void)io_uring_submit_and_wait_timeout(&u->ring, &cqe, 1, &ts, NULL);
+	return io_uring_submit_and_wait_timeout(&u->ring, &cqe, 1, &ts, NULL);
 }
 
-/* Whatever the kernel refuses stays in the ring: nothing is lost, we come again. */
+/* Whatever the kernel refuses for now stays in the ring: nothing is lost, we come again. If the
+ * call is denied for good, to come again would be for ever: the run ends. */
+static WF_COLD void not_entered(struct wf_uring *u, int err)
+{
+	switch (err) {
+	case -EINTR:
+	case -ETIME:
+	case -EAGAIN:
+	case -EBUSY:
+	case -ENOMEM:
+	case -EBADR:
+		break;
+	default:
+		u->denied = true;
+		wf_run_fails("io_uring_enter", err);
+	}
+}
+
 static WF_HOT void enter(struct wf_uring *u, uint64_t until)
 {
+	int r = 0;
+
 	if (WF_FAULT(EAGAIN) < 0)
 		return;
 	if (until != 0)
-		sleep_until(u, until);
+		r = sleep_until(u, until);
 	else if (io_uring_sq_ready(&u->ring) > 0)
-		(void)(u->alone ? io_uring_submit_and_get_events(&u->ring)
-				: io_uring_submit(&u->ring));
+		r = u->alone ? io_uring_submit_and_get_events(&u->ring) : io_uring_submit(&u->ring);
 	else if (kernel_has_some(u))
-		(void)io_uring_get_events(&u->ring);
+		r = io_uring_get_events(&u->ring);
+	if (WF_UNLIKELY(r < 0))
+		not_entered(u, r);
 }
 
 /* Whether the kernel has more that is to be taken along. What it says comes last: that is written
@@ -424,7 +451,30 @@ static bool knows_all(struct io_uring *ring)
 	return all;
 }
 
-static int probe(void)
+/* Asked at every run, as a sandbox may have been put up since the last, and with arguments that
+ * make the kernel do nothing. */
+static int allowed(const char **call)
+{
+	static const struct {
+		const char *name;
+		long number, argument;
+	} calls[] = {
+		{ "io_uring_setup", SYS_io_uring_setup, 0 },
+		{ "io_uring_register", SYS_io_uring_register, -1 },
+		{ "io_uring_enter", SYS_io_uring_enter, -1 },
+	};
+
+	for (size_t i = 0; i < WF_COUNT(calls); i++) {
+		*call = calls[i].name;
+		if (syscall(calls[i].number, calls[i].argument, 0L, 0L, 0L, 0L, 0L) < 0 &&
+		    (errno == EPERM || errno == EACCES || errno == ENOSYS))
+			return -errno;
+	}
+	*call = "io_uring_setup";
+	return 0;
+}
+
+static int probe(const char **call)
 {
 	static const unsigned wishes[] = {
 		IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_SUBMIT_ALL,
@@ -432,10 +482,11 @@ static int probe(void)
 		0,
 	};
 	struct io_uring ring;
-	int err = -EINVAL;
+	int err = allowed(call);
 
-	if (wf_uring_kernel.probed == 1 + wf_uring_modesty)
-		return 0;
+	if (err < 0 || wf_uring_kernel.probed == 1 + wf_uring_modesty)
+		return err;
+	err = -EINVAL;
 	for (size_t i = wf_uring_modesty; i < WF_COUNT(wishes) && err == -EINVAL; i++) {
 		err = set_up(&ring, wishes[i]);
 		wf_uring_kernel.setup = wishes[i];
@@ -484,6 +535,36 @@ static void cancel_record(struct wf_fd *f, void *arg)
 	wf_lock_give(&f->lock);
 }
 
+static void cancel_record_from_outside(struct wf_fd *f, void *arg)
+{
+	struct wf_uring *u = arg;
+	weft_op *heads[] = { f->loose.head, f->dir[WF_IN].head, f->dir[WF_OUT].head };
+
+	for (size_t i = 0; i < WF_COUNT(heads); i++)
+		for (weft_op *op = heads[i]; op != NULL; op = op->next_)
+			if (op->flags_ & WF_OP_BUSY && op->worker_ == u->base.id)
+				(void)cancel_from_outside(u, op);
+	for (const struct wf_watch *w = f->watches; w != NULL; w = w->next)
+		if (w->checking && w->op.worker_ == u->base.id)
+			(void)cancel_from_outside(u, &w->op);
+}
+
+/* The same where the ring cannot be entered any more. Any system call takes what was cancelled out
+ * of the kernel; entries that the kernel never took do not come back. So the end is when nothing
+ * has come for some time. What is left then ends when the kernel takes the ring apart. */
+static void end_from_outside(struct wf_uring *u)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	bool unused = false;
+
+	for (int quiet = 0; u->completed < u->submitted && quiet < QUIET_MS; quiet++) {
+		wf_fd_each(cancel_record_from_outside, u);
+		nanosleep(&ms, NULL);
+		if (reap(u, WF_RING_COMPLETIONS, &unused) > 0)
+			quiet = 0;
+	}
+}
+
 /* The runtime stops. What the kernel has must come back before its memory may go;
  * what is only on the list never gets there.
  *
@@ -496,7 +577,9 @@ static void close_uring(struct wf_poller *p)
 
 	if (!u->open)
 		return;
-	while (u->completed < u->submitted) {
+	if (u->denied)
+		end_from_outside(u);
+	while (!u->denied && u->completed < u->submitted) {
 		wf_fd_each(cancel_record, u);
 		enter(u, wf_now() + 10 * 1000 * 1000);
 		reap(u, WF_RING_COMPLETIONS, &unused);
@@ -533,7 +616,7 @@ static struct wf_poller *open_uring(struct wf_worker *w, int *err)
 	wf_lock_init(&u->lock, WF_RANK_POLLER);
 	*err = wf_poller_init(&u->base, w);
 	if (*err == 0)
-		*err = set_up_for_owner(u);
+		*err = wf_denied("io_uring_setup", set_up_for_owner(u));
 	if (*err < 0) {
 		free_uring(&u->base);
 		return NULL;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/report.h"
 #include "io/uring.h"
 #include "scheduler/scheduler.h"
 
@@ -351,11 +352,16 @@ int wf_uring_watchable(struct wf_fd *f, struct wf_after *after)
 		return -EPERM;
 	if (f->kind != WF_KIND_OTHER || f->registered)
 		return 0;
-	fd = WF_FAULT(EMFILE) < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
-	if (fd < 0)
+	if (WF_FAULT(EMFILE) < 0)
 		return -EMFILE;
+	fd = epoll_create1(EPOLL_CLOEXEC);
+	if (fd < 0)
+		return wf_denied("epoll_create1", -errno);
 	if (epoll_ctl(fd, EPOLL_CTL_ADD, f->fd, &ev) < 0)
 		err = -errno;
+	/* An eventfd can be waited for: what it says of that is not the file's fault. */
+	if (err < 0 && epoll_ctl(fd, EPOLL_CTL_ADD, wf_poller_of(f->home)->wake_fd, &ev) < 0)
+		err = wf_denied("epoll_ctl", -errno);
 	close(fd);
 	f->registered = err == 0;
 	return err;

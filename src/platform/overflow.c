@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/report.h"
 
 /* For the kernel's frame, which AT_MINSIGSTKSZ tells, and ours, and the report's. */
 enum { ALTSTACK = 64 * 1024 };
@@ -171,6 +172,7 @@ int wf_overflow_open(void **altstack)
 	size_t page, size = altstack_size(&page);
 	stack_t own = { .ss_flags = SS_DISABLE };
 	char *at;
+	int err;
 
 	*altstack = NULL;
 	unblock();
@@ -181,12 +183,16 @@ int wf_overflow_open(void **altstack)
 	at = mmap(NULL, page + size, PROT_READ | PROT_WRITE,
 		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 	if (at == MAP_FAILED)
-		return -ENOMEM;
+		return wf_denied("mmap", -errno);
 	own = (stack_t){ .ss_sp = at + page, .ss_size = size };
-	if (WF_FAULT(ENOMEM) || mprotect(at, page, PROT_NONE) != 0 ||
-	    sigaltstack(&own, NULL) != 0) {
+	err = WF_FAULT(ENOMEM);
+	if (err == 0 && mprotect(at, page, PROT_NONE) != 0)
+		err = wf_denied("mprotect", -errno);
+	if (err == 0 && sigaltstack(&own, NULL) != 0)
+		err = wf_denied("sigaltstack", -errno);
+	if (err < 0) {
 		munmap(at, page + size);
-		return -ENOMEM;
+		return err;
 	}
 	*altstack = at;
 	return 0;

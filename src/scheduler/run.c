@@ -18,6 +18,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/capacity.h"
@@ -106,6 +107,17 @@ WF_HOT bool wf_runtime_finished(struct wf_runtime *rt)
 	WF_STORE(&rt->ran_dry, true); /* two workers may find it at once */
 	wf_runtime_stop(rt);
 	return true;
+}
+
+void wf_run_fails(const char *call, int error)
+{
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&wf_rt->failed, &none, error))
+		wf_report(WF_REPORT_KERNEL,
+			  "the kernel refuses %s in the middle of the run (%s): the run ends", call,
+			  strerror(-error));
+	wf_runtime_stop(wf_rt);
 }
 
 int weft_stop(void)
@@ -295,7 +307,8 @@ static int start_workers(struct wf_runtime *rt)
 
 		rc = WF_FAULT(EAGAIN);
 		if (rc == 0)
-			rc = -pthread_create(&w->thread, NULL, wf_worker_thread, w);
+			rc = wf_denied(WF_THREAD_CALLS,
+				       -pthread_create(&w->thread, NULL, wf_worker_thread, w));
 		if (rc == 0)
 			atomic_store(&s->started, i + 1);
 	}
@@ -402,6 +415,8 @@ static int run(struct wf_runtime *rt, const char *where)
 	if (atomic_load(&wf_top) != NULL)
 		wf_top->end(WF_LOAD(&rt->ran_dry));
 	wf_flows.stop();
+	if (rc == 0)
+		rc = atomic_load(&rt->failed);
 	return rc < 0 ? rc : rt->result;
 }
 

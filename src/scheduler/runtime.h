@@ -31,6 +31,7 @@ struct wf_runtime {
 	int result;           /* of fn */
 	bool returned;        /* fn has */
 	_Atomic bool ran_dry; /* the run ended for lack of work */
+	_Atomic int failed;   /* 0, or the error of wf_run_fails */
 
 	_Atomic bool stopping;
 	_Atomic bool forked;     /* this is the memory of a forked child */
@@ -54,6 +55,9 @@ struct wf_runtime {
 	_Atomic bool watch_asleep;
 	uint64_t last_report; /* the watcher's own */
 };
+
+/* What pthread_create may fail for, where a sandbox denies one. */
+#define WF_THREAD_CALLS "pthread_create, by clone3, clone, mmap or mprotect"
 
 /* Valid while weft_run has not returned. */
 extern struct wf_runtime *wf_rt;

@@ -52,6 +52,10 @@ void wf_leave(void);
 /* Whether the runtime is stopping; new work is refused with -ESHUTDOWN. */
 bool wf_stopping(void);
 
+/* The run cannot go on, since the kernel fails `call` with `error`: reports it, once in a run, and
+ * stops the run, of which `error` is the result. Any thread; between wf_enter and wf_leave. */
+WF_COLD void wf_run_fails(const char *call, int error);
+
 /* Checks what the user put into an event: 0 or -EINVAL (function, priority,
  * color). */
 int wf_event_check(const weft_event *ev);

@@ -236,7 +236,7 @@ int wf_watch_start(struct wf_runtime *rt)
 	wf_backtrace_init();
 	rc = WF_FAULT(EAGAIN);
 	if (rc == 0)
-		rc = -pthread_create(&rt->watcher, NULL, watch, rt);
+		rc = wf_denied(WF_THREAD_CALLS, -pthread_create(&rt->watcher, NULL, watch, rt));
 	rt->watching = rc == 0;
 	return rc;
 }
