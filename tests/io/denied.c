@@ -34,7 +34,7 @@ enum { STEPS = 64, GUARD_SECONDS = 60, IDLE_MS = 60, IDLE_POLLS = 40 };
 #endif
 
 /* The calls. Not here: exit, exit_group, rt_sigreturn, rseq and futex, without which the C library
- * cannot even end a thread. */
+ * cannot even end a thread, and brk, of which it takes an error for an address. */
 
 static const struct call_name {
 	const char *name;
@@ -58,7 +58,6 @@ static const struct call_name {
 	}
 	CALL(accept4),
 	CALL(bind),
-	BELOW(brk),
 	BELOW(clock_gettime),
 	HIDDEN(clock_nanosleep),
 	BELOW(clone),
@@ -255,6 +254,16 @@ static struct {
 	weft_waitgroup done;
 } dial;
 
+/* Whoever fails closes it: the other shall not wait for what does not come. */
+static void close_listener(void)
+{
+	int fd = dial.listener;
+
+	dial.listener = -1;
+	if (fd >= 0)
+		weft_close(fd);
+}
+
 static int dial_and_ask(void *unused)
 {
 	char text[8] = "";
@@ -270,9 +279,10 @@ static int dial_and_ask(void *unused)
 			n = -EPROTO;
 		weft_close(fd);
 	}
-	if (n < 0)
-		weft_close(dial.listener); /* nobody waits for who does not come */
 	dial.result = n;
+	weft_hop(WEFT_MAIN);
+	if (n < 0)
+		close_listener();
 	weft_waitgroup_done(&dial.done);
 	return 0;
 }
@@ -303,7 +313,7 @@ static int64_t use_tcp(void)
 		return n;
 	if (getsockname(dial.listener, (struct sockaddr *)&at, &len) != 0) {
 		n = -errno;
-		weft_close(dial.listener);
+		close_listener();
 		return n;
 	}
 	snprintf(dial.address, sizeof dial.address, "127.0.0.1:%d", ntohs(at.sin_port));
@@ -311,10 +321,11 @@ static int64_t use_tcp(void)
 	n = weft_go_on(weft_color_new(), dial_and_ask, NULL);
 	if (n == 0)
 		n = answer();
+	if (n < 0)
+		close_listener();
 	if (weft_waitgroup_wait_until(&dial.done, soon()) < 0)
 		return -ETIMEDOUT;
-	if (dial.result >= 0)
-		weft_close(dial.listener);
+	close_listener();
 	/* An error of one end leaves the other with the end of the stream. */
 	return dial.result == -denied_with || n >= 0 ? dial.result : n;
 }
