@@ -103,6 +103,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	opt.queue_delay_ms = (uint32_t)settings.queue_time;
 	rc = weft_run(app, NULL, &opt);
+	if (rc == 0)
+		rc = server_error();
 	server_free();
 	if (rc < 0) {
 		fprintf(stderr, "weft-httpd: %s\n", strerror(-rc));

@@ -10,6 +10,7 @@
 #include <weft/weft.h>
 
 #include "cache.h"
+#include "common/acceptor.h"
 #include "common/places.h"
 #include "common/service.h"
 #include "common/socket.h"
@@ -49,11 +50,17 @@ static struct {
 	struct listen_habit plain_habit, tls_habit;
 	uint64_t most; /* connections */
 	_Atomic bool stopping;
+	_Atomic int error;    /* 0, or why it could not go on */
 	weft_waitgroup users; /* acceptors and connections */
 	/* Which descriptors are connections: they are to be told of the end. */
 	_Atomic uint8_t *open;
 	uint64_t numbers;
 } server = { .plain = -1, .tls = -1 };
+
+int server_error(void)
+{
+	return atomic_load(&server.error);
+}
 
 bool server_is_stopping(void)
 {
@@ -225,6 +232,14 @@ static void await_room(void)
 	weft_sleep(ROOM_TIME);
 }
 
+/* Ends it, since no connection can be accepted any more. */
+static void fail(int error)
+{
+	atomic_store(&server.error, error);
+	if (weft_post(WEFT_MAIN, server_stop, NULL) < 0)
+		weft_stop();
+}
+
 /* One for each socket, which is its `arg`. One for each worker would take turns, and so wake
  * another worker for each connection. They begin where it is, and stay there as long as that
  * worker copes. */
@@ -232,15 +247,20 @@ static int accept_all(void *arg)
 {
 	bool tls = arg == &server.tls;
 	int fd, listener = *(int *)arg;
+	struct acceptor acceptor = { 0 };
 	struct sockaddr_storage peer;
 
 	/* Once it stops, the listener's number may be that of something else. */
 	while (!server_is_stopping() && (fd = weft_accept(listener, &peer)) != -EBADF &&
 	       fd != -ESHUTDOWN) {
-		if (fd >= 0)
+		if (!acceptor_goes_on(&acceptor, "weft-httpd", fd)) {
+			fail(fd);
+			break;
+		} else if (fd >= 0) {
 			arrive(fd, &peer, tls);
-		else if (fd != -ECONNABORTED)
+		} else if (fd != -ECONNABORTED) {
 			await_room();
+		}
 	}
 	weft_waitgroup_done(&server.users);
 	return 0;

@@ -24,6 +24,9 @@ void server_reload(void *unused);
 
 bool server_is_stopping(void);
 
+/* 0, or the error for which it had to end. */
+int server_error(void);
+
 /* While a connection is busy the end of the server does not end its input; it looks for the end
  * itself. Gives whether the server is stopping. */
 bool server_set_busy(int fd, bool busy);

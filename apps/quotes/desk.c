@@ -153,6 +153,10 @@ static void accept_all(struct desk *d)
 			uint64_t now = weft_now(), until = now + settings.patience * WEFT_MS;
 			struct quote quote = *market_quote(&d->market, now);
 
+			if (!acceptor_goes_on(&d->acceptor, "weft-quotes", c.fd)) {
+				server_fail(c.fd);
+				break;
+			}
 			if (c.fd < 0) {
 				weft_sleep(ROOM_TIME);
 				continue;

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "common/acceptor.h"
 #include "market.h"
 #include "queue.h"
 
@@ -24,6 +25,7 @@ struct desk {
 	struct market market;
 	struct queue newcomers; /* who have had one quote */
 	struct queue regulars;
+	struct acceptor acceptor;
 	uint32_t clients; /* in a queue or a block */
 	struct counters counters;
 };

@@ -23,6 +23,7 @@ static struct {
 	int listener;
 	uint64_t most; /* clients */
 	_Atomic uint64_t clients;
+	_Atomic int error; /* 0, or why it could not go on */
 	weft_scope *scope; /* while it serves */
 	struct desk *desks;
 	int count;
@@ -124,13 +125,20 @@ int server_run(void)
 	}
 	server.scope = NULL;
 	weft_close(server.listener);
-	return 0;
+	return atomic_load(&server.error);
 }
 
 void server_stop(void *unused)
 {
 	(void)unused;
 	if (server.scope == NULL || weft_scope_cancel(server.scope) < 0)
+		weft_stop();
+}
+
+void server_fail(int error)
+{
+	atomic_store(&server.error, error);
+	if (weft_post(WEFT_MAIN, server_stop, NULL) < 0)
 		weft_stop();
 }
 

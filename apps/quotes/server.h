@@ -15,6 +15,9 @@ int server_run(void);
 /* Ends server_run; called again it ends everything at once. A handler in WEFT_MAIN. */
 void server_stop(void *unused);
 
+/* Ends it with an error, which server_run returns. Any thread. */
+void server_fail(int error);
+
 /* Prints the counters, behind `title`. */
 void server_report(const char *title);
 

@@ -49,6 +49,8 @@ int main(int argc, char **argv)
 	if (server_open() < 0)
 		return EXIT_FAILURE;
 	rc = weft_run(app, NULL, NULL);
+	if (rc == 0)
+		rc = server_error();
 	server_close();
 	if (rc < 0) {
 		fprintf(stderr, "weft-sealed-files: %s\n", strerror(-rc));

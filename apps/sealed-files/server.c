@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "clients.h"
+#include "common/acceptor.h"
 #include "common/beneath.h"
 #include "common/service.h"
 #include "common/socket.h"
@@ -24,13 +25,19 @@
 static struct {
 	int listener, keys;
 	_Atomic bool stopping;
-	uint64_t all; /* that ever came */
+	_Atomic int error; /* 0, or why it could not go on */
+	uint64_t all;      /* that ever came */
 	_Atomic uint64_t refused;
 	struct session *sessions;
 	weft_waitgroup users; /* the acceptor and the sessions */
 } server = { .listener = -1, .keys = -1 };
 
 static const struct channel_io waiting = { weft_read_until, weft_write_all_until };
+
+int server_error(void)
+{
+	return atomic_load(&server.error);
+}
 
 bool server_is_stopping(void)
 {
@@ -168,8 +175,17 @@ static void arrive(int fd, const struct sockaddr_storage *peer)
 		server_forget(s);
 }
 
+/* Ends it, since no connection can be accepted any more. */
+static void fail(int error)
+{
+	atomic_store(&server.error, error);
+	if (weft_post(WEFT_MAIN, server_stop, NULL) < 0)
+		weft_stop();
+}
+
 static int accept_all(void *unused)
 {
+	struct acceptor acceptor = { 0 };
 	struct sockaddr_storage peer;
 	int fd;
 
@@ -177,10 +193,14 @@ static int accept_all(void *unused)
 	/* Once it stops, the listener's number may be that of something else. */
 	while (!server_is_stopping() && (fd = weft_accept(server.listener, &peer)) != -EBADF &&
 	       fd != -ESHUTDOWN) {
-		if (fd >= 0)
+		if (!acceptor_goes_on(&acceptor, "weft-sealed-files", fd)) {
+			fail(fd);
+			break;
+		} else if (fd >= 0) {
 			arrive(fd, &peer);
-		else if (fd != -ECONNABORTED)
+		} else if (fd != -ECONNABORTED) {
 			weft_sleep(ROOM_TIME); /* it stays in the kernel's queue */
+		}
 	}
 	weft_waitgroup_done(&server.users);
 	return 0;

@@ -18,6 +18,9 @@ void server_name(char *out, size_t size);
 void server_stop(void *unused);
 bool server_is_stopping(void);
 
+/* 0, or the error for which it had to end. */
+int server_error(void);
+
 /* For sessions: finds a client's key; counts one that has proved to have it among the
  * clients, or gives -EUSERS; ends a session, in WEFT_MAIN. */
 channel_find_key server_find_key;
