@@ -3,12 +3,15 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+VARIANTS ?=
 ARGS ?=
 PACKAGES := build
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 export SETUP
 
-.PHONY: all help configure check demo bench papers fuzz format install clean
+.PHONY: all help configure check demo bench papers fuzz format install uninstall clean
+
+space := $(subst ,, )
 
 # Runs a command that says much: all of it goes to a log, which is shown if it fails.
 quietly = @mkdir -p build/logs; $(2) >build/logs/$(1).log 2>&1 || { cat build/logs/$(1).log; exit 1; }
@@ -33,14 +36,17 @@ help:
 	@echo "make fuzz        every fuzzer, then random tests with fresh seeds, 20 s each"
 	@echo "                 (ARGS='SECONDS NAME...': ARGS=600 for 10 minutes each)"
 	@echo "make format      lays out all C files as .clang-format says"
-	@echo "make install     to PREFIX=/usr/local, below DESTDIR"
+	@echo "make install     to PREFIX=/usr/local, below DESTDIR; with VARIANTS='asan tsan' also the"
+	@echo "                 libraries for programs with these sanitizers"
+	@echo "make uninstall   removes what the last make install put there"
 	@echo "make clean       removes build/"
 	@echo
 	@echo "What is missing is installed first, by apt-get; with SETUP=no nothing is."
 
 configure:
 	@tools/setup $(PACKAGES)
-	$(call quietly,configure,cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(PREFIX))
+	$(call quietly,configure,cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+		$(if $(VARIANTS),-DWEFT_VARIANTS='$(subst $(space),;,$(strip $(VARIANTS)))'))
 
 check:
 	@tools/setup $(if $(filter --bare,$(ARGS)),bare,check)
@@ -70,8 +76,11 @@ format:
 
 install: configure
 	@echo "building what is installed in $(BUILD)"
-	$(call build,weft_static weft_shared weft-tame weft-httpd weft_man)
+	$(call build,weft_installed)
 	@DESTDIR='$(DESTDIR)' cmake --install $(BUILD)
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' tools/uninstall $(BUILD)/install_manifest.txt
 
 clean:
 	@rm -rf build

@@ -8,7 +8,9 @@ set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_COMPILE_WARNING_AS_ERROR ${WEFT_WERROR})
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(PROJECT_IS_TOP_LEVEL)
+	set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 check_pie_supported()
 
@@ -23,6 +25,11 @@ add_compile_options(
 	$<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
 	$<$<COMPILE_LANGUAGE:C>:-Wpointer-arith>
 	$<$<COMPILE_LANG_AND_ID:C,Clang>:-Wthread-safety>)
+
+# The warnings of the project around are for its own code.
+if(NOT PROJECT_IS_TOP_LEVEL)
+	add_compile_options(-w)
+endif()
 
 # Reports name files as the source tree does, on whatever machine.
 add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
@@ -44,16 +51,18 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 endif()
 add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
 
+# gcc warns of fences that TSan does not model; what matters is what it reports.
+set(WEFT_SANITIZE_CFLAGS_tsan $<$<COMPILE_LANG_AND_ID:C,GNU>:-Wno-tsan>)
+
 if(WEFT_SANITIZE STREQUAL "")
-	# Debug builds do not optimise, and then it would only warn.
-	add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
-		$<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+	# Builds that do not optimise would only warn of it.
+	set(optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
+	add_compile_options($<${optimised}:-U_FORTIFY_SOURCE> $<${optimised}:-D_FORTIFY_SOURCE=2>)
 elseif(WEFT_SANITIZE STREQUAL "address+undefined")
 	add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
 	add_link_options(-fsanitize=address,undefined)
 elseif(WEFT_SANITIZE STREQUAL "thread")
-	# gcc warns of fences that TSan does not model; what matters is what it reports.
-	add_compile_options(-fsanitize=thread $<$<COMPILE_LANG_AND_ID:C,GNU>:-Wno-tsan>)
+	add_compile_options(-fsanitize=thread ${WEFT_SANITIZE_CFLAGS_tsan})
 	add_link_options(-fsanitize=thread)
 else()
 	message(FATAL_ERROR "WEFT_SANITIZE: unknown: ${WEFT_SANITIZE}")

@@ -1,15 +1,18 @@
 # What `make install` puts where.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS weft_static weft_shared weft_async EXPORT WeftTargets
+install(TARGETS weft_static weft_shared ${WEFT_VARIANT_TARGETS} weft_async EXPORT WeftTargets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set(installed weft_static weft_shared ${WEFT_VARIANT_TARGETS} weft_man)
 if(TARGET weft-tame)
+	list(APPEND installed weft-tame)
 	install(TARGETS weft-tame EXPORT WeftTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	install(FILES ${PROJECT_SOURCE_DIR}/tools/tame/weft-tame.1
 		DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 if(TARGET weft-httpd)
+	list(APPEND installed weft-httpd)
 	install(TARGETS weft-httpd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	install(FILES ${PROJECT_SOURCE_DIR}/apps/httpd/weft-httpd.1
 		DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -30,9 +33,24 @@ if(WEFT_HAVE_CARES)
 	list(APPEND WEFT_PC_REQUIRES libcares)
 endif()
 list(JOIN WEFT_PC_REQUIRES ", " WEFT_PC_REQUIRES)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/weft.pc.in weft.pc @ONLY)
+# What is installed may be moved as a whole: the prefix is told by where the file lies.
+set(WEFT_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+	file(RELATIVE_PATH WEFT_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+	string(REGEX REPLACE "/$" "" WEFT_PC_PREFIX "\${pcfiledir}/${WEFT_PC_PREFIX}")
+endif()
+# weft_pc(NAME FLAGS)
+function(weft_pc WEFT_PC_NAME WEFT_PC_FLAGS)
+	configure_file(${PROJECT_SOURCE_DIR}/cmake/weft.pc.in ${WEFT_PC_NAME}.pc @ONLY)
+	install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${WEFT_PC_NAME}.pc
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+weft_pc(weft "")
+foreach(variant ${WEFT_VARIANTS})
+	weft_pc(weft-${variant} " ${WEFT_VARIANT_${variant}}")
+endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/weft-async.pc.in weft-async.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft.pc ${CMAKE_CURRENT_BINARY_DIR}/weft-async.pc
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft-async.pc
 	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # For CMake.
@@ -76,3 +94,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/examples)
 	install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
 		FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.out")
 endif()
+
+# All that is to be built before it can be installed.
+add_custom_target(weft_installed)
+add_dependencies(weft_installed ${installed})
