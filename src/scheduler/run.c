@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "platform/clock.h"
+#include "platform/sanitizer.h"
 #include "scheduler/flow.h"
 #include "scheduler/poller.h"
 #include "scheduler/runtime.h"
@@ -425,6 +426,18 @@ static void register_fork_handler(void)
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
+static int check_sanitizer(const char *where)
+{
+	const char *name = wf_sanitizer_missing();
+
+	if (name == NULL)
+		return 0;
+	return wf_misuse(where, -ENOTSUP,
+			 "weft_run in a program with a sanitizer, by a library without it: link "
+			 "libweft-%s instead (pkg-config weft-%s, Weft::weft_%s in CMake)",
+			 name, name, name);
+}
+
 int weft_run_at(int (*fn)(void *arg), void *arg, const weft_options *opt, const char *where)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -433,6 +446,9 @@ int weft_run_at(int (*fn)(void *arg), void *arg, const weft_options *opt, const 
 	bool idle = false;
 	int rc;
 
+	rc = check_sanitizer(where);
+	if (rc != 0)
+		return rc;
 	if (wf_worker_self() != NULL)
 		return wf_misuse(where, -EDEADLK, "weft_run called from one of its own handlers");
 	if (fn == NULL)
