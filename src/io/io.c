@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/capacity.h"
@@ -40,6 +41,19 @@ int wf_next_home(void)
 {
 	return (int)(atomic_fetch_add_explicit(&homes, 1, memory_order_relaxed) %
 		     (unsigned)workers);
+}
+
+WF_NO_TSAN int wf_eventfd_add(int fd, uint64_t value)
+{
+	struct iovec part = { &value, sizeof value };
+	long r;
+
+	do
+		r = wf_syscall6(SYS_write, fd, (long)&value, sizeof value, 0, 0, 0);
+	while (r == -EINTR);
+	if (WF_LIKELY(r >= 0 || r == -EAGAIN))
+		return 0;
+	return wf_syscall6(SYS_writev, fd, (long)&part, 1, 0, 0, 0) < 0 ? (int)r : 0;
 }
 
 /* To add nothing wakes nobody: it only tells whether a wake could be written. */

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,17 +53,6 @@ static inline int wf_poll_now(struct pollfd *fds, nfds_t count)
 
 /* Adds to an eventfd: 0, or the error of write(2), where writev(2) does not do either. A full
  * counter is as good. Safe in signal handlers; not seen by ThreadSanitizer. */
-static inline WF_NO_TSAN int wf_eventfd_add(int fd, uint64_t value)
-{
-	struct iovec part = { &value, sizeof value };
-	long r;
-
-	do
-		r = wf_syscall6(SYS_write, fd, (long)&value, sizeof value, 0, 0, 0);
-	while (r == -EINTR);
-	if (WF_LIKELY(r >= 0 || r == -EAGAIN))
-		return 0;
-	return wf_syscall6(SYS_writev, fd, (long)&part, 1, 0, 0, 0) < 0 ? (int)r : 0;
-}
+int wf_eventfd_add(int fd, uint64_t value);
 
 #endif
