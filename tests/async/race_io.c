@@ -260,11 +260,14 @@ THREAD_TEST(a_list_of_names_is_given_or_there_is_none, 2)
 {
 	struct racer r;
 
+#ifndef WEFT_HAVE_CARES
+	SKIP("built without c-ares");
+#endif
 	racer_start(&r, false);
 	for (int i = races(500); i > 0; i--) {
 		ssize_t n = race(&r, resolve_one, NULL);
 
-		CHECK(n > 0 || n == -ECANCELED || n == -ENOSYS);
+		CHECK(n > 0 || n == -ECANCELED);
 	}
 	racer_end(&r, "lookups");
 	return 0;

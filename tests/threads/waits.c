@@ -402,8 +402,11 @@ static int wait_for_ever(void *arg)
 		break;
 	case 8:
 		n = weft_resolve("nobody.example", 1, AF_INET, &addrs);
-		CHECK(n == -ESHUTDOWN || n == -ENOSYS);
+#ifndef WEFT_HAVE_CARES
+		CHECK_EQ(n, -ENOSYS);
 		return 0;
+#endif
+		break;
 	}
 	CHECK_EQ(n, -ESHUTDOWN);
 	return 0;
