@@ -22,6 +22,10 @@
 
 #define RELIST_TIME WEFT_SEC
 
+/* For a connection that was shut down to be closed; and for room to come where none can be made. */
+#define CLOSE_TIME WEFT_MS
+#define ROOM_TIME (50 * WEFT_MS)
+
 enum { BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
 
 /* Connections that lost their places and are not closed yet, at most: they are more than the
@@ -300,9 +304,12 @@ void place_of_address_leave(struct address *a)
 	pthread_mutex_unlock(&lock);
 }
 
-void places_make_room(void)
+uint64_t places_make_room(void)
 {
+	bool soon;
+
 	pthread_mutex_lock(&lock);
-	free_first(&places.waiting);
+	soon = free_first(&places.waiting);
 	pthread_mutex_unlock(&lock);
+	return soon ? CLOSE_TIME : ROOM_TIME;
 }

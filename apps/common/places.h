@@ -51,7 +51,8 @@ void place_leave(struct conn_place *p);
 struct address *place_of_address(const struct sockaddr_storage *peer);
 void place_of_address_leave(struct address *a);
 
-/* Shuts the connection down that has waited longest: descriptors or memory have run out. */
-void places_make_room(void);
+/* Shuts the connection down that has waited longest: descriptors or memory have run out. Gives how
+ * long to wait before a new try. */
+uint64_t places_make_room(void);
 
 #endif

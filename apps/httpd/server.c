@@ -22,9 +22,6 @@
 #include "overload.h"
 #include "settings.h"
 
-/* Before a new try when there was no room for a connection. */
-#define ROOM_TIME (50 * WEFT_MS)
-
 /* By how much less a new connection is worth to a thief than its time says: what was just made
  * for it is warm where it was accepted. A worker that does not cope loses its acceptor. */
 enum { NEW_IS_WARM = 100 };
@@ -228,8 +225,7 @@ static void arrive(int fd, const struct sockaddr_storage *peer, bool tls)
 static void await_room(void)
 {
 	cache_clear();
-	places_make_room();
-	weft_sleep(ROOM_TIME);
+	weft_sleep(places_make_room());
 }
 
 /* Ends it, since no connection can be accepted any more. */

@@ -38,14 +38,25 @@ static int app(void *unused)
 	return 0;
 }
 
+/* A client that writes needs three descriptors, and each that comes one for its key: strangers are to
+ * leave them some. */
+static void share_descriptors(void)
+{
+	uint64_t numbers, most;
+
+	if (socket_room(0, &numbers, &most) < 0)
+		return;
+	if (settings.max_strangers == 0 || settings.max_strangers > numbers / 4)
+		settings.max_strangers = numbers / 4;
+}
+
 int main(int argc, char **argv)
 {
 	int rc = settings_read(argc, argv);
-	uint64_t numbers, most;
 
 	if (rc >= 0)
 		return rc;
-	socket_room(0, &numbers, &most); /* a client that writes needs three */
+	share_descriptors();
 	if (server_open() < 0)
 		return EXIT_FAILURE;
 	rc = weft_run(app, NULL, NULL);

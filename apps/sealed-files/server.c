@@ -19,9 +19,6 @@
 #include "key.h"
 #include "settings.h"
 
-/* Before a new try when there was no room for a connection. */
-#define ROOM_TIME (50 * WEFT_MS)
-
 static struct {
 	int listener, keys;
 	_Atomic bool stopping;
@@ -199,7 +196,7 @@ static int accept_all(void *unused)
 		} else if (fd >= 0) {
 			arrive(fd, &peer);
 		} else if (fd != -ECONNABORTED) {
-			weft_sleep(ROOM_TIME); /* it stays in the kernel's queue */
+			weft_sleep(places_make_room()); /* it stays in the kernel's queue */
 		}
 	}
 	weft_waitgroup_done(&server.users);

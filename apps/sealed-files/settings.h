@@ -12,7 +12,7 @@ struct settings {
 	/* Limits. Times are in milliseconds. */
 	uint64_t max_clients;
 	uint64_t max_per_key;     /* of those; 0: a quarter */
-	uint64_t max_strangers;   /* who have not proved who they are; 0: no limit */
+	uint64_t max_strangers;   /* who have not proved who they are; 0: as descriptors allow */
 	uint64_t max_per_address; /* of those; 0: no limit */
 	uint64_t max_file;        /* bytes that a client may write */
 	uint64_t handshake_time;  /* from the connection to the proof */

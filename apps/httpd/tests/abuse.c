@@ -583,6 +583,22 @@ TEST(silent_connections_give_way_to_honest_ones)
 	server_end();
 }
 
+TEST(silent_connections_give_their_descriptors_back)
+{
+	int fds[200];
+
+	server_begin(64, (const char *const[]){ "--max-connections", "1000", "--head-time",
+						"3600000", NULL });
+	for (int i = 0; i < 200; i++) {
+		fds[i] = dial();
+		if (i % 20 == 19)
+			ask_twice();
+	}
+	for (int i = 0; i < 200; i++)
+		close(fds[i]);
+	server_end();
+}
+
 /* Some of each kind that can be had for almost nothing: silence at first, half a head, a body that
  * does not come, silence after a request. */
 static int dial_idle(int kind)

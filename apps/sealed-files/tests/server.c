@@ -421,6 +421,26 @@ TEST(silent_strangers_give_way_to_honest_clients)
 	server_end();
 }
 
+TEST(silent_strangers_give_their_descriptors_back)
+{
+	struct remote r;
+	int fd[200];
+
+	server.descriptors = 64;
+	SERVER("--max-per-address", "0", "--handshake-time", "3600000");
+	for (int i = 0; i < 200; i++) {
+		fd[i] = remote_dial(address);
+		if (i % 20 == 19) {
+			enter(&r);
+			CHECK_EQ(ask_path(&r, REQUEST_LIST, "", 0), 0);
+			remote_close(&r);
+		}
+	}
+	for (int i = 0; i < 200; i++)
+		close(fd[i]);
+	server_end();
+}
+
 TEST(clients_that_prove_themselves_at_one_time_are_no_more_than_allowed)
 {
 	struct remote r[3] = { { .channel.io = &channel_plain }, { .channel.io = &channel_plain } };
