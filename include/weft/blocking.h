@@ -324,7 +324,9 @@ static inline int weft_signal_wait(const sigset_t *set)
  * Misuse:   called where there is no thread: reported
  * Returns:  0           *status (if not NULL) is as of waitpid(2)
  *           -ETIMEDOUT, -ECANCELED  the child lives on, or is not reaped
- *           -ECHILD     not a child of this process
+ *           -ECHILD     not a child of this process; or others reaped it (a handler of
+ *                       SIGCHLD that waits for any child; SIGCHLD ignored) and the
+ *                       kernel, older than 6.15, does not tell how it ended: reported
  *           -EINVAL, -EPERM, -EMFILE, -ENOMEM, -ESHUTDOWN
  */
 WEFT_API int weft_child_join_until(pid_t pid, int *status, uint64_t deadline);

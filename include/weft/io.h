@@ -346,7 +346,9 @@ typedef struct weft_child {
 	weft_event event;
 	pid_t pid;
 	int status; /* as of waitpid(2) */
-	int result; /* 0, -ECANCELED (the child lives on, not reaped) or -Exxx */
+	/* 0; -ECANCELED: the child lives on, not reaped; -ECHILD: others reaped it, and the kernel
+	 * does not tell how it ended: reported; or another -Exxx. */
+	int result;
 	int pidfd_;
 	weft_event inner_;
 	uint32_t state_;

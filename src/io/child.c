@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/report.h"
 #include "io/parts.h"
 #include "io/state.h"
 #include "scheduler/scheduler.h"
@@ -31,6 +33,17 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
+
+/* Newer than the headers of many systems: Linux 6.15 remembers how the process of a pidfd ended,
+ * whoever reaped it. */
+struct pidfd_info {
+	uint64_t mask;
+	uint64_t cgroup;
+	uint32_t numbers[11];
+	int32_t status; /* as of waitpid(2) */
+};
+#define PIDFD_GET_INFO _IOWR(0xFF, 11, struct pidfd_info)
+#define PIDFD_INFO_EXIT ((uint64_t)1 << 3)
 
 /* What Weft keeps for a child that somebody waits for. */
 struct waiter {
@@ -93,6 +106,52 @@ static int ask(int pidfd, pid_t pid, int flags, siginfo_t *info)
 	return info->si_pid != 0;
 }
 
+/* How a child ended that somebody else has reaped. */
+static bool recall(int pidfd, int *status)
+{
+	struct pidfd_info info = { .mask = PIDFD_INFO_EXIT };
+
+	if (pidfd < 0 || WF_FAULT(ENOTTY) < 0 || ioctl(pidfd, PIDFD_GET_INFO, &info) < 0 ||
+	    !(info.mask & PIDFD_INFO_EXIT))
+		return false;
+	*status = info.status;
+	return true;
+}
+
+static WF_COLD void report_lost(pid_t pid)
+{
+	struct sigaction sa;
+	bool known = sigaction(SIGCHLD, NULL, &sa) == 0;
+	bool ignored = known && (sa.sa_flags & SA_NOCLDWAIT ||
+				 (!(sa.sa_flags & SA_SIGINFO) && sa.sa_handler == SIG_IGN));
+
+	wf_report(
+		WF_REPORT_MISUSE,
+		"child %d was reaped by others, and how it ended is lost (-ECHILD): %s", (int)pid,
+		ignored ? "the program ignores SIGCHLD (SIG_IGN or SA_NOCLDWAIT); let it have "
+			  "SIG_DFL or a handler"
+			: "the program waits for any child, perhaps in its handler of SIGCHLD; let "
+			  "it call waitpid(2) with the numbers of its own children");
+}
+
+/* Reaps a child that has ended; `r` and `info` are of the first look. Somebody else may have been
+ * faster then, or since. */
+static int reap(const struct waiter *w, int r, siginfo_t *info)
+{
+	weft_child *c = w->child;
+	bool ended = r > 0;
+
+	if (ended) {
+		c->status = wait_status(info);
+		r = ask(w->pidfd, c->pid, 0, info);
+	}
+	if (r == -ECHILD && (ended || recall(w->pidfd, &c->status)))
+		return 0;
+	if (r == -ECHILD)
+		report_lost(c->pid);
+	return r < 0 ? r : 0;
+}
+
 /* The child may have ended. In our color. It is reaped only after the decision:
  * a child whose wait was cancelled is left as it is. */
 static void look(void *arg)
@@ -106,11 +165,7 @@ static void look(void *arg)
 		(void)weft_timer_start(&w->timer, LOOK_EVERY);
 	if (r == 0 || !wf_state_decide(&c->state_, WF_BEGUN))
 		return;
-	if (r > 0)
-		r = ask(w->pidfd, c->pid, 0, &info);
-	if (r > 0)
-		c->status = wait_status(&info);
-	tell(w, r > 0 ? 0 : r);
+	tell(w, reap(w, r, &info));
 }
 
 /* In our color. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -477,6 +478,136 @@ TEST(without_a_pidfd_a_runtime_can_stop_too)
 	run_alone(stop_without_pidfd);
 	CHECK_EQ(kill(kids[0].pid, SIGKILL), 0);
 	CHECK_EQ(waitpid(kids[0].pid, NULL, 0), kids[0].pid);
+}
+#endif
+
+/* Programs that reap children by themselves */
+
+static void reap_all(int signo)
+{
+	int was = errno;
+
+	(void)signo;
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	errno = was;
+}
+
+static char report[1024];
+
+static void keep_report(enum weft_report_kind kind, const char *text, void *unused)
+{
+	(void)kind;
+	(void)unused;
+	snprintf(report, sizeof report, "%s", text);
+}
+
+/* Ends when its input does: not before Weft waits for it. */
+static int held[2];
+
+static int spawn_held(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(shell(kid(0), "read line; exit 9", (const int[]){ held[0], 1, 2 }), 0);
+	close(held[1]);
+	return 0;
+}
+
+static bool kernel_remembers(void)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+
+	CHECK_EQ(uname(&name), 0);
+	CHECK_EQ(sscanf(name.release, "%d.%d", &major, &minor), 2);
+	return major > 6 || (major == 6 && minor >= 15);
+}
+
+/* With Linux 6.15 nothing is lost; before, the report says what to do. */
+static void end_reaped_by_others(const char *advice)
+{
+	CHECK_EQ(pipe2(held, O_CLOEXEC), 0);
+	weft_on_report(keep_report, NULL);
+	run(spawn_held);
+	CHECK_EQ(done, 1);
+	if (kids[0].result == 0) {
+		CHECK(WIFEXITED(kids[0].status));
+		CHECK_EQ(WEXITSTATUS(kids[0].status), 9);
+		CHECK_STR(report, "");
+	} else {
+		CHECK(!kernel_remembers());
+		CHECK_EQ(kids[0].result, -ECHILD);
+		CHECK(strstr(report, "SIGCHLD") != NULL);
+		CHECK(strstr(report, advice) != NULL);
+	}
+}
+
+static void handle(void (*handler)(int), int flags)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = flags };
+
+	CHECK_EQ(sigaction(SIGCHLD, &sa, NULL), 0);
+}
+
+TEST(a_handler_that_reaps_every_child_takes_no_status_unsaid)
+{
+	handle(reap_all, SA_RESTART);
+	end_reaped_by_others("waitpid");
+}
+
+TEST(where_sigchld_is_ignored_no_status_is_lost_unsaid)
+{
+	handle(SIG_IGN, 0);
+	end_reaped_by_others("SIG_IGN");
+}
+
+TEST(where_children_leave_no_zombies_no_status_is_lost_unsaid)
+{
+	handle(SIG_DFL, SA_NOCLDWAIT);
+	end_reaped_by_others("SA_NOCLDWAIT");
+}
+
+/* It may be gone before anybody could wait for it. */
+static int spawn_short(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < MANY; i++)
+		CHECK_EQ(shell(kid(i), "exit 9", NULL), 0);
+	return 0;
+}
+
+TEST(short_children_that_are_reaped_by_others_are_told_all_the_same)
+{
+	handle(reap_all, SA_RESTART);
+	weft_on_report(keep_report, NULL);
+	run(spawn_short);
+	CHECK_EQ(done, MANY);
+	for (int i = 0; i < MANY; i++) {
+		if (kids[i].result == 0)
+			CHECK_EQ(WEXITSTATUS(kids[i].status), 9);
+		else
+			CHECK_EQ(kids[i].result, -ECHILD);
+	}
+}
+
+#ifdef WEFT_FAULTS
+static int spawn_without_pidfd(void *unused)
+{
+	wf_fault_arm(3); /* memory, the process, the pidfd */
+	spawn_held(unused);
+	wf_fault_arm(0);
+	return 0;
+}
+
+/* Older kernels do not know it with a pidfd either. */
+TEST(without_a_pidfd_a_status_that_is_lost_is_reported)
+{
+	handle(SIG_IGN, 0);
+	CHECK_EQ(pipe2(held, O_CLOEXEC), 0);
+	weft_on_report(keep_report, NULL);
+	run_alone(spawn_without_pidfd);
+	CHECK_EQ(kids[0].result, -ECHILD);
+	CHECK(strstr(report, "SIGCHLD") != NULL);
 }
 #endif
 
