@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <weft/io.h>
@@ -25,8 +26,10 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/memory.h"
+#include "base/report.h"
 #include "io/parts.h"
 #include "io/state.h"
+#include "platform/ended.h"
 #include "scheduler/scheduler.h"
 
 #define STACK_SIZE ((size_t)256 * 1024)
@@ -200,15 +203,27 @@ static void join(struct helper *h)
 	free(h);
 }
 
+/* Whoever waits for the call would wait for ever. */
+static void helper_ended(void)
+{
+	wf_report(WF_REPORT_MISUSE,
+		  "a function on the offload pool called pthread_exit(), or was cancelled by "
+		  "pthread_cancel(): return from the function");
+	abort();
+}
+
 static void *serve(void *arg)
 {
+	static const struct wf_ended ended = { helper_ended };
 	struct helper *self = arg;
 	weft_work *w;
 
+	wf_ended_watch(&ended);
 	while ((w = next_work(self)) != NULL)
 		make_call(w);
 	if (self->before != NULL)
 		join(self->before);
+	wf_ended_watch(NULL);
 	return NULL;
 }
 

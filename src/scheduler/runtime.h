@@ -87,6 +87,9 @@ void wf_worker_close(struct wf_worker *w);
 void *wf_worker_thread(void *worker);
 void wf_worker_set_self(struct wf_worker *w);
 
+/* What the calling worker runs has ended the kernel thread: reports it and aborts. */
+WF_COLD void wf_worker_ended(void);
+
 /* wf_now for the worker on its own thread, at a third of the cost; never earlier,
  * and later by less than a microsecond. */
 uint64_t wf_worker_now(struct wf_worker *w);

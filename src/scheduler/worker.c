@@ -22,6 +22,7 @@
 #include "base/report.h"
 #include "platform/backtrace.h"
 #include "platform/clock.h"
+#include "platform/ended.h"
 #include "scheduler/handler.h"
 #include "scheduler/poller.h"
 #include "scheduler/turn.h"
@@ -689,8 +690,30 @@ static WF_HOT void loop(struct wf_worker *w)
 
 /* Beginning and end */
 
+/* pthread_exit has unwound the worker's loop in the middle of a turn, and worker 0 cannot return from
+ * weft_run any more. In a forked child, which has no worker, it is no matter. */
+void wf_worker_ended(void)
+{
+	struct wf_worker *w = wf_self_worker;
+	char flow[64];
+	const char *where;
+	bool is_flow;
+
+	if (w == NULL)
+		return;
+	where = WF_LOAD(&w->running_where);
+	is_flow = wf_flows.running(w, flow, sizeof flow);
+	wf_report(WF_REPORT_MISUSE,
+		  "%s: %s called pthread_exit(), or was cancelled by pthread_cancel(), which ends "
+		  "worker %d and not the thread of Weft: return from the function, or call "
+		  "weft_exit()",
+		  where ? where : "unknown place", is_flow ? flow : "a handler", w->id);
+	abort();
+}
+
 int wf_worker_open(struct wf_worker *w)
 {
+	static const struct wf_ended ended = { wf_worker_ended };
 	int rc;
 
 	wf_self_worker = w;
@@ -703,6 +726,8 @@ int wf_worker_open(struct wf_worker *w)
 	rc = wf_pollers.open(w);
 	if (rc < 0)
 		wf_flows.close(w);
+	else
+		wf_ended_watch(&ended);
 	return rc;
 }
 
@@ -713,6 +738,7 @@ void wf_worker_run(struct wf_worker *w)
 
 void wf_worker_close(struct wf_worker *w)
 {
+	wf_ended_watch(NULL);
 	wf_pollers.close(w);
 	wf_flows.close(w);
 	wf_self_worker = NULL;

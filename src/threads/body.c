@@ -237,9 +237,14 @@ int wf_body_slow(weft_thread_fn *fn, void *arg, size_t room, enum wf_body_kind k
 	return rc;
 }
 
+enum { FORCED = 8 }; /* _UA_FORCE_UNWIND: of pthread_exit and pthread_cancel */
+
 /* 2, _URC_FATAL_PHASE2_ERROR, is what the unwinder takes for the end of its search. */
-int wf_body_thrown(void)
+int wf_body_thrown(int version, int actions)
 {
+	(void)version;
+	if (actions & FORCED)
+		wf_worker_ended();
 	return 2;
 }
 

@@ -72,8 +72,9 @@ int wf_body_leave(void **save, void *to);
 /* Where who lay under a body goes on, if the body left an errand. */
 void wf_body_went_on(void);
 
-/* What the C++ library asks about an exception that has come to where a body began. */
-int wf_body_thrown(void);
+/* What the C++ library asks about an exception that has come to where a body began, and
+ * pthread_exit. */
+int wf_body_thrown(int version, int actions);
 
 /* The body is about to wait for the first time. Returns who goes on; NULL: a handler on
  * its worker's stack. */

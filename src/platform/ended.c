@@ -1,0 +1,36 @@
+/* ended.c - a key of the kernel thread's, for the sake of its destructor.
+ *
+ * pthread_exit unwinds the stack that it is called on, ours too, and leaves for the beginning of the
+ * kernel thread. None of our frames runs again, so the destructor is all that is left to say it.
+ * Rejected: a cleanup in each frame that calls a function of the user's: bodies have no such frame.
+ */
+#include "platform/ended.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+static pthread_key_t key;
+static bool have_key;
+
+static void call(void *arg)
+{
+	const struct wf_ended *e = arg;
+
+	e->fn();
+}
+
+/* There are not enough keys for everybody: then nothing is noticed. */
+static void make_key(void)
+{
+	have_key = pthread_key_create(&key, call) == 0;
+}
+
+void wf_ended_watch(const struct wf_ended *e)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_key);
+	if (have_key)
+		(void)pthread_setspecific(key, e);
+}
