@@ -39,15 +39,17 @@ if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
 	file(RELATIVE_PATH WEFT_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 	string(REGEX REPLACE "/$" "" WEFT_PC_PREFIX "\${pcfiledir}/${WEFT_PC_PREFIX}")
 endif()
-# weft_pc(NAME FLAGS)
-function(weft_pc WEFT_PC_NAME WEFT_PC_FLAGS)
+# weft_pc(NAME LIBRARY FLAGS REQUIRES): for programs, that take REQUIRES (Requires or
+# Requires.private) along.
+function(weft_pc WEFT_PC_NAME WEFT_PC_LIBRARY WEFT_PC_FLAGS WEFT_PC_WHOSE)
 	configure_file(${PROJECT_SOURCE_DIR}/cmake/weft.pc.in ${WEFT_PC_NAME}.pc @ONLY)
 	install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${WEFT_PC_NAME}.pc
 		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
-weft_pc(weft "")
+weft_pc(weft weft "" Requires.private)
+weft_pc(weft-static :libweft.a "" Requires)
 foreach(variant ${WEFT_VARIANTS})
-	weft_pc(weft-${variant} " ${WEFT_VARIANT_${variant}}")
+	weft_pc(weft-${variant} weft-${variant} " ${WEFT_VARIANT_${variant}}" Requires.private)
 endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/weft-async.pc.in weft-async.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft-async.pc
