@@ -304,6 +304,18 @@ void place_of_address_leave(struct address *a)
 	pthread_mutex_unlock(&lock);
 }
 
+uint64_t place_crowd(const struct conn_place *p)
+{
+	uint64_t count;
+	int state;
+
+	pthread_mutex_lock(&lock);
+	state = atomic_load(&p->state);
+	count = state == NONE || state == LOST ? 0 : p->address->count;
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
 uint64_t places_make_room(void)
 {
 	bool soon;

@@ -51,6 +51,9 @@ void place_leave(struct conn_place *p);
 struct address *place_of_address(const struct sockaddr_storage *peer);
 void place_of_address_leave(struct address *a);
 
+/* How many places the address of a connection has; 0 where the connection itself has none. */
+uint64_t place_crowd(const struct conn_place *p);
+
 /* Shuts the connection down that has waited longest: descriptors or memory have run out. Gives how
  * long to wait before a new try. */
 uint64_t places_make_room(void);

@@ -10,9 +10,12 @@ int tls_load(void)
 
 void tls_unload(void) {}
 
-struct tls *tls_accept(int fd, uint64_t deadline)
+void tls_start(void) {}
+
+struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline)
 {
 	(void)fd;
+	(void)crowd;
 	(void)deadline;
 	return NULL;
 }

@@ -21,6 +21,7 @@
 #include "log.h"
 #include "overload.h"
 #include "settings.h"
+#include "tls.h"
 
 /* By how much less a new connection is worth to a thief than its time says: what was just made
  * for it is warm where it was accepted. A worker that does not cope loses its acceptor. */
@@ -144,7 +145,8 @@ static int serve(void *arg)
 	if (server_set_busy(s->fd, false))
 		shutdown(s->fd, SHUT_RD);
 	if (a->tls)
-		s->tls = tls_accept(s->fd, weft_now() + settings.head_time * WEFT_MS);
+		s->tls = tls_accept(s->fd, place_crowd(&s->place),
+				    weft_now() + settings.head_time * WEFT_MS);
 	if (!a->tls || s->tls != NULL)
 		conn_serve(&a->conn);
 	learn_from(a);
@@ -281,6 +283,7 @@ int server_start(void)
 
 	places_init(server.most, settings.max_per_address);
 	overload_init();
+	tls_start();
 	weft_handler_penalty(begin, NEW_IS_WARM);
 	rc = start_accepting(&server.plain);
 	return rc < 0 ? rc : start_accepting(&server.tls);

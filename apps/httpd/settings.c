@@ -46,6 +46,8 @@ static const struct flag list[] = {
 	  .number = &settings.max_connections, .most = 10000000 },
 	{ "max-per-address", "N", "connections of one address, or IPv6 /64 (0: any)",
 	  .number = &settings.max_per_address, .most = 10000000 },
+	{ "max-handshakes", "N", "TLS handshakes computed at one time (0: one a worker)",
+	  .number = &settings.max_handshakes, .most = 1024 },
 	{ "max-requests", "N", "on one connection (0: any)", .number = &settings.max_requests,
 	  .most = UINT32_MAX },
 	{ "max-head", "BYTES", "of a request's line and headers", .number = &settings.max_head,

@@ -22,6 +22,7 @@ struct settings {
 	/* Limits. Times are in milliseconds. */
 	uint64_t max_connections; /* 0: as many as there are descriptors for */
 	uint64_t max_per_address; /* 0: no limit */
+	uint64_t max_handshakes;  /* that are computed at one time; 0: one for each worker */
 	uint64_t max_requests;    /* on one connection; 0: no limit */
 	uint64_t max_head;        /* bytes of a request's line and headers */
 	uint64_t max_headers;

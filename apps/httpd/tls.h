@@ -3,6 +3,9 @@
  * OpenSSL never waits here: it reads and writes a descriptor that does not block, and the
  * thread waits between its calls. So no state that it keeps per kernel thread is in use
  * while a thread may move.
+ *
+ * Handshakes cost milliseconds of computing, and a stranger decides how many begin. They are
+ * computed on the offload pool, few at a time (--max-handshakes); the others wait for their turn.
  */
 #ifndef HTTPD_TLS_H
 #define HTTPD_TLS_H
@@ -21,8 +24,12 @@ void tls_unload(void);
 /* Has the client been told that we speak HTTP/2? */
 int tls_chose_h2(const struct tls *tls);
 
-/* Shakes hands. NULL: it failed. Waits. */
-struct tls *tls_accept(int fd, uint64_t deadline);
+/* At the beginning of the run. */
+void tls_start(void);
+
+/* Shakes hands, when it is this connection's turn; `crowd` is how many connections the client's
+ * address has. NULL: it failed. Waits. */
+struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline);
 
 /* As weft_recv_until, and weft_send_until with MSG_WAITALL. */
 ssize_t tls_recv(struct tls *tls, void *buf, size_t size, uint64_t deadline);

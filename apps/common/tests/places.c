@@ -96,6 +96,20 @@ TEST(a_newcomer_takes_the_place_of_the_connection_that_has_waited_longest)
 	CHECK_EQ(places.count, 3);
 }
 
+TEST(a_crowd_is_all_of_an_address)
+{
+	begin(4, 0);
+	CHECK(add("10.0.0.1") && add_busy("10.0.0.2") && add("10.0.0.2"));
+	CHECK_EQ(place_crowd(&held[0]), 1);
+	CHECK_EQ(place_crowd(&held[1]), 2);
+	CHECK(add("10.0.0.2") && add("10.0.0.2") && lost(0));
+	CHECK_EQ(place_crowd(&held[0]), 0);
+	CHECK_EQ(place_crowd(&held[1]), 4);
+	place_leave(&held[1]);
+	CHECK_EQ(place_crowd(&held[1]), 0);
+	CHECK_EQ(place_crowd(&held[2]), 3);
+}
+
 TEST(busy_connections_keep_their_places)
 {
 	begin(2, 0);

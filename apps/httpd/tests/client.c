@@ -15,7 +15,7 @@
 char answer[8 << 20], site[64];
 size_t answer_size;
 struct program server;
-int server_port;
+int server_port, server_tls_port;
 
 /* Files */
 
@@ -79,6 +79,7 @@ void server_begin(int descriptors, const char *const flags[])
 {
 	/* The machine may have much else to do: that is no overload, unless a test says so. */
 	const char *words[64] = { "--listen", "127.0.0.1:0", "--queue-time", "10000" };
+	const char *line;
 	int n = 4;
 
 	if (site[0] != '\0') {
@@ -89,8 +90,10 @@ void server_begin(int descriptors, const char *const flags[])
 		words[n++] = *flags++;
 	server = (struct program){ .descriptors = descriptors };
 	program_start(&server, getenv("WEFT_HTTPD"), words);
-	CHECK_EQ(sscanf(program_line(&server), "weft-httpd: http://127.0.0.1:%d/", &server_port),
-		 1);
+	line = program_line(&server);
+	if (sscanf(line, "weft-httpd: https://127.0.0.1:%d/", &server_tls_port) == 1)
+		line = program_line(&server);
+	CHECK_EQ(sscanf(line, "weft-httpd: http://127.0.0.1:%d/", &server_port), 1);
 }
 
 const char *server_end(void)
@@ -105,18 +108,23 @@ const char *server_end(void)
 
 /* Talking */
 
-int dial_from(const char *host)
+int dial_port(const char *host, int port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET }, from = address;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	address.sin_port = htons((uint16_t)server_port);
+	address.sin_port = htons((uint16_t)port);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	CHECK(fd >= 0);
 	CHECK_EQ(inet_pton(AF_INET, host, &from.sin_addr), 1);
 	CHECK_EQ(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
 	return fd;
+}
+
+int dial_from(const char *host)
+{
+	return dial_port(host, server_port);
 }
 
 int dial(void)

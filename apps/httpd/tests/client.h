@@ -4,6 +4,7 @@
 #define HTTPD_TESTS_CLIENT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "common/tests/program.h"
@@ -17,7 +18,7 @@ extern size_t answer_size;
 
 /* The server that was started, and the directory of its files. */
 extern struct program server;
-extern int server_port;
+extern int server_port, server_tls_port;
 extern char site[64];
 
 /* Makes a directory with files: index.html, a.txt (of 26 letters), large.bin, dir/index.html,
@@ -36,9 +37,10 @@ void server_begin(int descriptors, const char *const flags[]);
 /* Ends it, and gives the last line that it printed. */
 const char *server_end(void);
 
-/* Connects, also from an address of this machine's own: 127.0.0.2. */
+/* Connects, also from an address of this machine's own (127.0.0.2), or to another port. */
 int dial(void);
 int dial_from(const char *host);
+int dial_port(const char *host, int port);
 void say_bytes(int fd, const void *data, size_t size);
 void say(int fd, const char *text);
 
