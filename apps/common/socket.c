@@ -2,15 +2,19 @@
 #include "socket.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 
-#include <weft/io.h>
+#include <weft/weft.h>
 
-enum { DESCRIPTORS_MOST = 1 << 20 };
+enum { DESCRIPTORS_MOST = 1 << 20, SLICE = 256 << 10 };
 
 int socket_port(int fd)
 {
@@ -52,6 +56,36 @@ int socket_without_delay(int fd)
 int socket_listen(const char *address)
 {
 	return socket_without_delay(weft_listen_on(address));
+}
+
+void socket_limit_silence(int fd, uint64_t ms)
+{
+	unsigned most = ms < INT_MAX ? (unsigned)ms : INT_MAX;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof most);
+}
+
+/* A socket can be written to again when two thirds of its buffer are free: so a smaller buffer
+ * makes that tell of the moment when little is left. */
+int socket_await_taken(int fd, uint64_t ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	int buffer = SOCKET_LEFT, left, rc;
+
+	if (ioctl(fd, SIOCOUTQ, &left) < 0)
+		return -errno;
+	if (left <= SOCKET_LEFT)
+		return 0;
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+	rc = weft_poll_until(&p, 1, weft_now() + (1 + (uint64_t)left / SLICE) * ms * WEFT_MS);
+	return rc < 0 ? rc : p.revents & (POLLERR | POLLHUP) ? -ECONNRESET : 0;
+}
+
+void socket_abandon(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
 }
 
 int socket_room(uint64_t kept, uint64_t *numbers, uint64_t *most)

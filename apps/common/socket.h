@@ -5,11 +5,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes that a connection may leave in the kernel when it is closed. */
+enum { SOCKET_LEFT = 64 << 10 };
+
 /* Listens on an address as weft_listen_on, for connections whose small writes go at once. */
 int socket_listen(const char *address);
 
 /* Makes such a one of a socket that listens already. Gives fd. */
 int socket_without_delay(int fd);
+
+/* Gives up connections whose peer takes nothing of what was sent for `ms`, those that this socket
+ * accepts too. The kernel does so also once they are closed, when nobody else counts them. */
+void socket_limit_silence(int fd, uint64_t ms);
+
+/* Waits until the peer has taken what was sent, but for what little any connection may leave, and
+ * for each 256 KiB at most `ms`. 0, or -Exxx: it has not. */
+int socket_await_taken(int fd, uint64_t ms);
+
+/* What was sent and not taken is thrown away when the socket is closed: it takes the kernel's
+ * memory no longer. */
+void socket_abandon(int fd);
 
 /* Asks for as many descriptors as we may have. *numbers is how many that are; *most, how many
  * connections there may be, as `kept` are for other things. 0 or -Exxx. */

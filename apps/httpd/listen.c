@@ -43,14 +43,22 @@ static int listen_on_some_port(void)
 	return fd >= 0 ? fd : listen_on(settings.listen);
 }
 
+static int with_limits(int fd)
+{
+	if (fd >= 0)
+		socket_limit_silence(fd, settings.send_time);
+	return fd;
+}
+
 int listen_plain(void)
 {
-	return settings.port_given ? listen_on(settings.listen) : listen_on_some_port();
+	return with_limits(settings.port_given ? listen_on(settings.listen)
+					       : listen_on_some_port());
 }
 
 int listen_tls(void)
 {
-	return listen_on(settings.listen_tls);
+	return with_limits(listen_on(settings.listen_tls));
 }
 
 static void accept_late(int fd, bool late)

@@ -149,6 +149,7 @@ static int serve(void *arg)
 				    weft_now() + settings.head_time * WEFT_MS);
 	if (!a->tls || s->tls != NULL)
 		conn_serve(&a->conn);
+	stream_await_taken(s);
 	learn_from(a);
 	set_open(s->fd, CLOSED);
 	stream_close(s, a->conn.politely);

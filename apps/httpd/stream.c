@@ -7,6 +7,7 @@
 
 #include <weft/weft.h>
 
+#include "common/socket.h"
 #include "settings.h"
 
 /* A peer must take so much within send_time. */
@@ -259,6 +260,12 @@ static void drain(int fd)
 		left -= (size_t)n;
 }
 
+void stream_await_taken(struct stream *s)
+{
+	if (s->error == 0 && s->sent > SOCKET_LEFT)
+		s->error = socket_await_taken(s->fd, settings.send_time);
+}
+
 void stream_close(struct stream *s, bool politely)
 {
 	if (s->tls != NULL)
@@ -268,6 +275,8 @@ void stream_close(struct stream *s, bool politely)
 		drain(s->fd);
 	}
 	place_leave(&s->place);
+	if (s->error != 0)
+		socket_abandon(s->fd);
 	/* weft_close would first ask the kernel whether it has to wait, which it has not. */
 	weft_fd_close(s->fd);
 }

@@ -64,8 +64,12 @@ int stream_write_file(struct stream *s, int fd, uint64_t offset, uint64_t size);
 /* Sends what is pending. 0 or the error. Waits. */
 int stream_flush(struct stream *s);
 
+/* A small reply is the kernel's business. Of a large one much may be left when all of it was sent,
+ * and a client that takes it slowly, or not at all, is still ours: so this waits for it. */
+void stream_await_taken(struct stream *s);
+
 /* Closes it, which has no buffers any more; `politely`: after the peer has read what was
- * sent. Waits. */
+ * sent. Where sending failed the kernel forgets what is left. Waits. */
 void stream_close(struct stream *s, bool politely);
 
 #endif

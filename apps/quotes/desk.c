@@ -12,6 +12,7 @@
 #include <weft/weft.h>
 
 #include "common/places.h"
+#include "common/socket.h"
 #include "server.h"
 #include "settings.h"
 
@@ -95,6 +96,8 @@ static void serve(struct desk *d, struct client c, const struct quote *quote, ui
 		queue_add(next, c);
 		return;
 	}
+	if (rc == -ETIMEDOUT)
+		socket_abandon(c.fd);
 	let_go(d, c);
 	if (!stopped(rc))
 		count(rc == -ETIMEDOUT ? &d->counters.dropped : &d->counters.left, 1);

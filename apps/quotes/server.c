@@ -50,6 +50,7 @@ static void limit_buffers(int fd)
 	int in = RECEIVE_BUFFER, unsent = (int)settings.max_unsent;
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &in, sizeof in);
+	socket_limit_silence(fd, settings.patience);
 	if (unsent > 0)
 		setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 }

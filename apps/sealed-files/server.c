@@ -67,7 +67,10 @@ int server_open(void)
 	if (server.keys < 0)
 		return complain(settings.keys, -errno);
 	server.listener = socket_listen(settings.listen);
-	return server.listener < 0 ? complain(settings.listen, server.listener) : 0;
+	if (server.listener < 0)
+		return complain(settings.listen, server.listener);
+	socket_limit_silence(server.listener, settings.message_time);
+	return 0;
 }
 
 void server_close(void)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/socket.h"
 #include "server.h"
 #include "settings.h"
 
@@ -61,11 +62,15 @@ static int deliver(struct session *s)
 {
 	ssize_t rc = s->transfer >= 0 ? transfer(s) : 0;
 	size_t size;
+	int sent;
 
 	if (rc < 0)
 		s->reply.status = (uint32_t)-rc;
 	size = reply_write(&s->reply, channel_text(&s->channel));
-	return channel_send(&s->channel, size, in_time(settings.message_time));
+	sent = channel_send(&s->channel, size, in_time(settings.message_time));
+	if (sent < 0)
+		socket_abandon(s->channel.fd);
+	return sent;
 }
 
 int session_serve(void *session)

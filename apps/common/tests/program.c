@@ -1,4 +1,4 @@
-/* program.c - starts servers, hears what they say, and ends them. */
+/* program.c - starts servers, hears what they say, looks at what they have, and ends them. */
 #include "program.h"
 
 #include <dirent.h>
@@ -75,4 +75,21 @@ int program_descriptors(const struct program *p)
 		n++;
 	closedir(dir);
 	return n;
+}
+
+size_t program_unsent(int port)
+{
+	FILE *in = fopen("/proc/net/tcp", "r");
+	enum { LISTENING = 10 }; /* then the number means something else */
+	unsigned local, state;
+	size_t unsent, sum = 0;
+	char line[256];
+
+	CHECK(in != NULL);
+	while (fgets(line, sizeof line, in) != NULL)
+		if (sscanf(line, " %*d: %*x:%x %*x:%*x %x %zx:", &local, &state, &unsent) == 3 &&
+		    local == (unsigned)port && state != LISTENING)
+			sum += unsent;
+	fclose(in);
+	return sum;
 }

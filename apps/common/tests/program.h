@@ -2,6 +2,7 @@
 #ifndef COMMON_TESTS_PROGRAM_H
 #define COMMON_TESTS_PROGRAM_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 struct program {
@@ -22,5 +23,9 @@ int program_end(struct program *p, int signal);
 
 /* Descriptors that it has open. */
 int program_descriptors(const struct program *p);
+
+/* Bytes that the kernel keeps for clients of a server's port (IPv4), also where the server has closed
+ * the connection. */
+size_t program_unsent(int port);
 
 #endif

@@ -401,14 +401,22 @@ TEST(slow_clients_run_out_of_time)
 	server_end();
 }
 
+/* A client that has room for little. */
+static int dial_narrow(void)
+{
+	int fd = dial(), small = 4096;
+
+	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+	return fd;
+}
+
 TEST(clients_that_do_not_read_run_out_of_time)
 {
-	int fd, small = 4096;
+	int fd;
 
 	site_make();
 	SERVER("--send-time", "150");
-	fd = dial();
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+	fd = dial_narrow();
 	for (int i = 0; i < 10; i++)
 		say(fd, "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n");
 	while (status_number("late") == 0)
@@ -417,6 +425,58 @@ TEST(clients_that_do_not_read_run_out_of_time)
 		;
 	CHECK_EQ(status_number("late"), 1);
 	CHECK_EQ(status_number("broken"), 0);
+	CHECK_EQ(program_unsent(server_port), 0);
+	close(fd);
+	server_end();
+}
+
+/* The whole reply may be in the kernel when the server has nothing more to do. */
+TEST(clients_that_do_not_read_leave_nothing_when_all_was_sent)
+{
+	static const char *const requests[] = {
+		"GET /large.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+		"GET /large.bin HTTP/1.0\r\n\r\n",
+		"GET /some.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+		"GET /some.bin HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n",
+		"GET /some.bin HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /a.txt HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+	};
+	enum { COUNT = sizeof requests / sizeof *requests };
+	static char some[300000];
+	int fds[COUNT];
+
+	site_make();
+	site_write("some.bin", some, sizeof some);
+	SERVER("--send-time", "150", "--idle-time", "300");
+	for (int i = 0; i < COUNT; i++) {
+		fds[i] = dial_narrow();
+		say(fds[i], requests[i]);
+		hear(fds[i], 1);
+	}
+	while (status_number("open") > 1)
+		;
+	while (program_unsent(server_port) > 0) /* until the kernel gives up the small ones, too */
+		;
+	for (int i = 0; i < COUNT; i++)
+		close(fds[i]);
+	server_end();
+}
+
+TEST(clients_that_read_late_get_everything)
+{
+	int fd;
+
+	site_make();
+	SERVER("--send-time", "60000");
+	fd = dial();
+	say(fd, "GET /large.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+	hear(fd, 1);
+	for (int i = 0; i < 100; i++)
+		CHECK(status_number("open") > 1); /* it is a connection until it has all */
+	hear(fd, 0);
+	CHECK(answer_size > FILES_LARGE);
+	for (size_t i = 0; i < FILES_LARGE; i += 997)
+		CHECK_EQ(answer[answer_size - FILES_LARGE + i], site_byte(i));
 	close(fd);
 	server_end();
 }

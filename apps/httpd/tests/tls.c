@@ -413,4 +413,22 @@ TEST(key_updates_between_requests_do_no_harm)
 	server_end();
 }
 
+TEST(a_client_that_does_not_read_leaves_nothing_in_the_kernel)
+{
+	static const char request[] = "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n";
+	SSL *ssl = new_client(TLS1_3_VERSION, NULL, NULL);
+
+	make_certificate(EVP_EC_gen("P-256"));
+	TLS_SERVER("--send-time", "150", "--idle-time", "300");
+	CHECK(connect_client(ssl));
+	CHECK_EQ(SSL_write(ssl, request, sizeof request - 1), sizeof request - 1);
+	CHECK(SSL_read(ssl, answer, 100) > 0);
+	while (status_number("open") > 1)
+		;
+	while (program_unsent(server_tls_port) > 0)
+		;
+	end_client(ssl);
+	server_end();
+}
+
 TEST_MAIN

@@ -2,6 +2,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +301,33 @@ TEST(clients_that_say_nothing_run_out_of_time)
 	enter(&half);
 	say(&half, seal_request(&half, REQUEST_STAT, "a") - 1);
 	check_closed(&half);
+	server_end();
+}
+
+TEST(a_client_that_does_not_read_leaves_nothing_in_the_kernel)
+{
+	struct request ask = { .type = REQUEST_READ, .size = MESSAGE_PIECE };
+	static char piece[MESSAGE_PIECE];
+	struct pollfd given_up = { .events = 0 };
+	struct remote r;
+	int on = 1, off = 0;
+
+	SERVER("--message-time", "300");
+	enter(&r);
+	write_file("root/a", piece, sizeof piece);
+	CHECK_EQ(ask_path(&r, REQUEST_OPEN, "a", 0), 0);
+	ask.handle = reply.handle;
+	given_up.fd = r.channel.fd;
+	/* All requests come together, or those that the server did not read would make its kernel
+	 * forget the replies. They are for more than it keeps. */
+	CHECK_EQ(setsockopt(given_up.fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on), 0);
+	for (int i = 0; i < 200; i++)
+		CHECK_EQ(remote_send(&r, &ask), 0);
+	CHECK_EQ(setsockopt(given_up.fd, IPPROTO_TCP, TCP_CORK, &off, sizeof off), 0);
+	CHECK_EQ(poll(&given_up, 1, -1), 1);
+	while (program_unsent(atoi(strrchr(address, ':') + 1)) > 0)
+		;
+	remote_close(&r);
 	server_end();
 }
 
