@@ -19,7 +19,7 @@ enum counter {
 	COUNT_BROKEN, /* and those that broke in the midst of a reply */
 	COUNT_CACHE_HITS,
 	COUNT_CACHE_LOADS,
-	COUNT_LOG_DROPPED, /* lines for which the log had no room */
+	COUNT_LOG_DROPPED, /* lines for which the log, or its disk, had no room */
 	COUNTERS,
 };
 

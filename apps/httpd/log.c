@@ -3,21 +3,19 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <weft/weft.h>
 
-#include "counters.h"
+#include "log_file.h"
 #include "settings.h"
 
 /* The thread writes this often. Woken by every line it would cost each request a switch. */
 #define LOG_PAUSE (20 * WEFT_MS)
-enum { LINES = 8192, TARGET_KEPT = 120, VERB_KEPT = 8, BLOCK = 65536, LINE_MOST = 1024 };
+enum { LINES = 8192, TARGET_KEPT = 120, VERB_KEPT = 8, BLOCK = 65536 };
 
 struct line {
 	time_t when;
@@ -33,11 +31,10 @@ WEFT_CHANNEL(lines, struct line);
 
 static struct {
 	lines *channel;
-	int fd;
 	_Atomic bool reopen;
 	time_t second; /* of the date below */
 	char date[32];
-} access_log = { .fd = -1 };
+} access_log;
 
 static void set_address(struct line *line, const struct sockaddr_storage *peer)
 {
@@ -68,7 +65,7 @@ void log_add(const struct log_line *from)
 	memcpy(line.verb, r->verb.size ? r->verb.at : "", line.verb_size);
 	memcpy(line.target, r->target.size ? r->target.at : "", line.target_size);
 	if (lines_try_send(access_log.channel, line) < 0)
-		count(COUNT_LOG_DROPPED, 1);
+		log_file_lose(1, "it cannot keep up");
 }
 
 static const char *date_of(time_t when)
@@ -107,7 +104,7 @@ static size_t write_line(char *out, const struct line *line)
 	int n;
 
 	inet_ntop(line->ipv6 ? AF_INET6 : AF_INET, &line->address, address, sizeof address);
-	n = snprintf(out, LINE_MOST, "%s - - [%s] \"", address, date_of(line->when));
+	n = snprintf(out, LOG_LINE_MOST, "%s - - [%s] \"", address, date_of(line->when));
 	n += write_safely(out + n, line->verb, line->verb_size);
 	out[n++] = ' ';
 	n += write_safely(out + n, line->target, line->target_size);
@@ -116,31 +113,9 @@ static size_t write_line(char *out, const struct line *line)
 	return (size_t)n;
 }
 
-static int open_log(void *unused)
-{
-	int fd;
-
-	(void)unused;
-	if (strcmp(settings.access_log, "-") == 0)
-		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-	else
-		fd = open(settings.access_log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-	return fd < 0 ? -errno : fd;
-}
-
-static void open_again(void)
-{
-	int fd = weft_offload(open_log, NULL);
-
-	if (fd < 0)
-		return; /* the old one is better than none */
-	weft_close(access_log.fd);
-	access_log.fd = fd;
-}
-
 static int write_lines(void *unused)
 {
-	static char block[BLOCK + LINE_MOST];
+	static char block[BLOCK + LOG_LINE_MOST];
 	struct line line;
 	size_t size;
 
@@ -151,22 +126,21 @@ static int write_lines(void *unused)
 			size += write_line(block + size, &line);
 		} while (size < BLOCK && lines_try_receive(access_log.channel, &line) == 0);
 		if (atomic_exchange(&access_log.reopen, false))
-			open_again();
-		weft_write_all(access_log.fd, block, size);
+			log_file_open_again();
+		log_file_write(block, size);
 		if (size < BLOCK)
 			weft_sleep(LOG_PAUSE);
 	}
-	weft_close(access_log.fd);
+	log_file_close();
 	return 0;
 }
 
 int log_start(void)
 {
-	if (settings.access_log == NULL)
-		return 0;
-	access_log.fd = open_log(NULL);
-	if (access_log.fd < 0)
-		return access_log.fd;
+	int rc = settings.access_log != NULL ? log_file_open() : 0;
+
+	if (rc < 0 || settings.access_log == NULL)
+		return rc;
 	access_log.channel = lines_new(LINES);
 	if (access_log.channel == NULL)
 		return -ENOMEM;
