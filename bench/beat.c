@@ -116,21 +116,17 @@ static int measure(const void *arg, double *values)
 }
 
 static const struct beat_case cases[] = {
-	{ "6 started, uring", "uring", 6, false },
-	{ "12 started, uring", "uring", 12, false },
-	{ "24 started, uring", "uring", 24, false },
-	{ "6 started, epoll", "epoll", 6, false },
-	{ "12 started, epoll", "epoll", 12, false },
-	{ "24 started, epoll", "epoll", 24, false },
-	{ "6 woken, uring", "uring", 6, true },
-	{ "24 woken, uring", "uring", 24, true },
-	{ "6 woken, epoll", "epoll", 6, true },
-	{ "24 woken, epoll", "epoll", 24, true },
+	{ "6 started, uring", "uring", 6, false },   { "12 started, uring", "uring", 12, false },
+	{ "24 started, uring", "uring", 24, false }, { "6 started, epoll", "epoll", 6, false },
+	{ "12 started, epoll", "epoll", 12, false }, { "24 started, epoll", "epoll", 24, false },
+	{ "6 woken, uring", "uring", 6, true },      { "24 woken, uring", "uring", 24, true },
+	{ "6 woken, epoll", "epoll", 6, true },      { "24 woken, epoll", "epoll", 24, true },
 };
 
 static const struct bench_plan plan = {
 	.name = "beat",
-	.work = "a thread that sleeps for 2 ms, again and again, on 2 workers, while so many threads "
+	.work = "a thread that sleeps for 2 ms, again and again, on 2 workers, while so many "
+		"threads "
 		"compute for 500 ms each",
 	.metrics = { { "worst beat", "ms", BENCH_LOWER },
 		     { "over 10 ms", "beats", BENCH_LOWER },

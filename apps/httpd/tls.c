@@ -2,6 +2,7 @@
 #include "tls.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/err.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -53,12 +54,13 @@ void tls_start(void)
 						: (uint64_t)weft_workers());
 }
 
-/* A client that has left while it waited is not worth the work. */
-static bool has_left(int fd)
+/* A client that has left while its hello waited is not worth the work. Later it may have said all
+ * that it has to say. */
+static bool has_left(const SSL *ssl)
 {
-	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+	struct pollfd p = { .fd = SSL_get_fd(ssl), .events = POLLRDHUP };
 
-	return poll(&p, 1, 0) > 0;
+	return SSL_in_before(ssl) && poll(&p, 1, 0) > 0;
 }
 
 /* On a kernel thread of the offload pool: a signature takes milliseconds, and the worker's other
@@ -69,7 +71,7 @@ static int shake_hands(void *arg)
 	SSL *ssl = arg;
 	int rc, error;
 
-	if (has_left(SSL_get_fd(ssl)))
+	if (has_left(ssl))
 		return SSL_ERROR_SYSCALL;
 	ERR_clear_error();
 	rc = SSL_accept(ssl);
@@ -105,6 +107,12 @@ static int finish_handshake(SSL *ssl, uint64_t crowd, uint64_t deadline)
 	return rc;
 }
 
+/* OpenSSL reads and writes by itself, and must not wait in the kernel. */
+static bool give_descriptor(SSL *ssl, int fd)
+{
+	return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && SSL_set_fd(ssl, fd) == 1;
+}
+
 struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline)
 {
 	struct pollfd input = { .fd = fd, .events = POLLIN };
@@ -114,7 +122,7 @@ struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline)
 	if (weft_poll_until(&input, 1, deadline) < 0)
 		return NULL;
 	ssl = tls_context_new_ssl();
-	if (ssl != NULL && SSL_set_fd(ssl, fd) == 1 && finish_handshake(ssl, crowd, deadline) == 0)
+	if (ssl != NULL && give_descriptor(ssl, fd) && finish_handshake(ssl, crowd, deadline) == 0)
 		return (struct tls *)ssl;
 	ERR_clear_error();
 	SSL_free(ssl);

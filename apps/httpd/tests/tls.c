@@ -351,6 +351,40 @@ TEST(a_large_hello_that_drips_is_cut_off)
 	server_end();
 }
 
+/* Sends what a client that writes to memory has to say. */
+static void send_said(SSL *ssl, int fd)
+{
+	char *said;
+	long size = BIO_get_mem_data(SSL_get_wbio(ssl), &said);
+
+	say_bytes(fd, said, (size_t)size);
+	CHECK_EQ(BIO_reset(SSL_get_wbio(ssl)), 1);
+}
+
+TEST(a_client_may_end_its_side_with_the_handshake)
+{
+	static const char request[] = "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n";
+	SSL *ssl = new_client(TLS1_3_VERSION, NULL, NULL);
+	int fd;
+
+	make_certificate(EVP_EC_gen("P-256"));
+	TLS_SERVER();
+	fd = dial_port("127.0.0.1", server_tls_port);
+	SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+	CHECK_EQ(SSL_connect(ssl), -1);
+	send_said(ssl, fd);
+	SSL_set0_rbio(ssl, BIO_new_socket(fd, BIO_NOCLOSE));
+	CHECK_EQ(SSL_connect(ssl), 1);
+	CHECK_EQ(SSL_write(ssl, request, sizeof request - 1), sizeof request - 1);
+	send_said(ssl, fd);
+	shutdown(fd, SHUT_WR);
+	CHECK(SSL_read(ssl, answer, sizeof answer) > 0);
+	CHECK_EQ(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
+	close(fd);
+	SSL_free(ssl);
+	server_end();
+}
+
 /* After the handshake */
 
 enum { UPDATES = 1000, ROUNDS_MOST = 200 };
