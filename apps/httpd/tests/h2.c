@@ -370,7 +370,7 @@ TEST(pings_do_not_make_an_idle_connection_stay)
 {
 	int fd;
 
-	SERVER("--head-time", "150");
+	SERVER("--head-time", "500");
 	fd = plain();
 	do
 		h2_say(fd, PING, 0, 0, "12345678", 8);
@@ -573,10 +573,11 @@ enum { PROTOCOL_ERROR = 1, ENHANCE_YOUR_CALM = 11 };
 
 TEST(a_head_that_does_not_come_to_its_end_ends_the_connection)
 {
+	enum { COUNT = 6 };
 	static const struct {
 		const char *bytes;
 		size_t size;
-	} beginnings[] = {
+	} beginnings[COUNT] = {
 		{ "\0\0\2\1\1\0\0\0\1", 9 },                /* nothing */
 		{ "\0\0\2\1\1\0\0\0\1\x82\x84", 11 },       /* no CONTINUATION */
 		{ "\0\0\2\1\5\0\0\0\1\x82", 10 },           /* not all of it */
@@ -586,15 +587,16 @@ TEST(a_head_that_does_not_come_to_its_end_ends_the_connection)
 		  "\0\0\2\1\1\0\0\0\1\0\1",
 		  26 },
 	};
+	int fds[COUNT];
 
-	SERVER("--head-time", "150");
-	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
-		int fd = plain();
-
-		say_bytes(fd, beginnings[i].bytes, beginnings[i].size);
-		check_goaway(fd, ENHANCE_YOUR_CALM);
+	SERVER("--head-time", "1000");
+	for (int i = 0; i < COUNT; i++) {
+		fds[i] = plain();
+		say_bytes(fds[i], beginnings[i].bytes, beginnings[i].size);
 	}
-	CHECK(status_number("late") >= 6);
+	for (int i = 0; i < COUNT; i++)
+		check_goaway(fds[i], ENHANCE_YOUR_CALM);
+	CHECK(status_number("late") >= COUNT);
 	server_end();
 }
 
