@@ -580,8 +580,6 @@ static int judge(const char *when, int status)
 {
 	int bad = 0;
 
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
-		return complain(when, "no filter could be installed", 0);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		return complain(when, "hangs", outcome->steps);
 	if (!WIFEXITED(status) || !outcome->over)
@@ -612,8 +610,25 @@ static int try_one(const struct call_name *call, int error, bool late)
 	return judge(late ? "in the middle" : "from the start", status);
 }
 
+/* qemu has no filters, and neither have some containers. */
+static bool can_deny(void)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		deny(SYS_getppid, EPERM);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 static void begin(void)
 {
+	if (!can_deny())
+		SKIP("no seccomp filter can be installed here");
 	outcome = mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
 	CHECK(outcome != MAP_FAILED);

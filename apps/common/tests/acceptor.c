@@ -78,6 +78,8 @@ TEST(refusals_without_end_end_the_server)
 
 /* A server that may not call accept4 */
 
+enum { NO_FILTER = 126 };
+
 static void deny_accept(int error)
 {
 	struct sock_filter code[] = {
@@ -90,7 +92,7 @@ static void deny_accept(int error)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) != 0)
-		_exit(126);
+		_exit(NO_FILTER);
 }
 
 /* It tries to accept before anybody comes. */
@@ -122,6 +124,8 @@ static void serve_without(int error)
 	CHECK(count_lines(end[0], text, sizeof text) < 12);
 	close(end[0]);
 	CHECK(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NO_FILTER)
+		SKIP("no seccomp filter can be installed here");
 	CHECK_EQ(WEXITSTATUS(status), EXIT_FAILURE);
 	CHECK(strstr(text, "accept4") != NULL);
 	CHECK(strstr(text, strerror(error)) != NULL);
