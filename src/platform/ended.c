@@ -10,13 +10,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+
+#ifdef WF_ASAN
+#include <sanitizer/asan_interface.h>
+
+enum { FRAMES = 128 * 1024 };
+#endif
+
 static pthread_key_t key;
 static bool have_key;
+
+/* AddressSanitizer thinks that the frames which were unwound are still there. */
+static void forget_frames(void)
+{
+#ifdef WF_ASAN
+	char *here = __builtin_frame_address(0);
+
+	__asan_unpoison_memory_region(here - FRAMES, FRAMES);
+#endif
+}
 
 static void call(void *arg)
 {
 	const struct wf_ended *e = arg;
 
+	forget_frames();
 	e->fn();
 }
 

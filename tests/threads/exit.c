@@ -22,7 +22,8 @@ static void keep_report(enum weft_report_kind kind, const char *text, void *unus
 
 static void run(int (*fn)(void *))
 {
-	weft_options opt = { .workers = 2 };
+	/* In a slow build a worker could be found stuck, which is reported too. */
+	weft_options opt = { .workers = 2, .stall_ms = 3600000 };
 
 	weft_on_report(keep_report, NULL);
 	(void)weft_run(fn, NULL, &opt);
