@@ -33,8 +33,8 @@ static inline int64_t wf_send(int fd, const void *buf, size_t len, int flags)
 
 static inline int wf_epoll_wait(int fd, struct epoll_event *events, int count, int ms)
 {
-	return (int)WF_SYSCALL(epoll_wait(fd, events, count, ms), SYS_epoll_pwait, fd, events,
-			       count, ms, NULL, 0);
+	return (int)WF_SYSCALL(epoll_pwait(fd, events, count, ms, NULL), SYS_epoll_pwait, fd,
+			       events, count, ms, NULL, 0);
 }
 
 /* What is ready now, or -Exxx. Where a sandbox denies the one call, the other may do. */

@@ -497,9 +497,9 @@ static char report[1024];
 
 static void keep_report(enum weft_report_kind kind, const char *text, void *unused)
 {
-	(void)kind;
 	(void)unused;
-	snprintf(report, sizeof report, "%s", text);
+	if (kind == WEFT_REPORT_MISUSE) /* not that a slow build is stuck */
+		snprintf(report, sizeof report, "%s", text);
 }
 
 /* Ends when its input does: not before Weft waits for it. */
