@@ -535,18 +535,25 @@ static void cancel_record(struct wf_fd *f, void *arg)
 	wf_lock_give(&f->lock);
 }
 
+static void cancel_list_from_outside(struct wf_uring *u, const weft_op *op)
+{
+	for (; op != NULL; op = op->next_)
+		if (op->flags_ & WF_OP_BUSY && op->worker_ == u->base.id)
+			(void)cancel_from_outside(u, op);
+}
+
 static void cancel_record_from_outside(struct wf_fd *f, void *arg)
 {
 	struct wf_uring *u = arg;
-	weft_op *heads[] = { f->loose.head, f->dir[WF_IN].head, f->dir[WF_OUT].head };
 
-	for (size_t i = 0; i < WF_COUNT(heads); i++)
-		for (weft_op *op = heads[i]; op != NULL; op = op->next_)
-			if (op->flags_ & WF_OP_BUSY && op->worker_ == u->base.id)
-				(void)cancel_from_outside(u, op);
+	wf_lock_take(&f->lock);
+	cancel_list_from_outside(u, f->loose.head);
+	cancel_list_from_outside(u, f->dir[WF_IN].head);
+	cancel_list_from_outside(u, f->dir[WF_OUT].head);
 	for (const struct wf_watch *w = f->watches; w != NULL; w = w->next)
 		if (w->checking && w->op.worker_ == u->base.id)
 			(void)cancel_from_outside(u, &w->op);
+	wf_lock_give(&f->lock);
 }
 
 /* The same where the ring cannot be entered any more. Any system call takes what was cancelled out
