@@ -407,6 +407,8 @@ void wf_children_stop(void)
 
 		if (w->pidfd >= 0)
 			close(w->pidfd);
+		w->child->result = -ECANCELED;
+		wf_state_set(&w->child->state_, WF_FRESH); /* its owner's again */
 		waiter_free(w);
 	}
 }

@@ -430,6 +430,18 @@ int wf_dns_start(void)
 	return 0;
 }
 
+/* The lookup that was not answered is its owner's again. */
+static void forget(struct request *r)
+{
+	weft_lookup *l = r->lookup;
+
+	if (l != NULL) {
+		l->result = -ECANCELED;
+		wf_state_set(&l->state_, WF_FRESH);
+	}
+	release(r);
+}
+
 void wf_dns_stop(void)
 {
 	if (!dns.on)
@@ -439,7 +451,7 @@ void wf_dns_stop(void)
 	if (dns.open)
 		wf_channel_close();
 	while (!wf_list_empty(&dns.all))
-		release(WF_CONTAINER(dns.all.next, struct request, link));
+		forget(WF_CONTAINER(dns.all.next, struct request, link));
 	wf_hosts_fini(&dns.hosts);
 	free(dns.servers);
 	dns.servers = NULL;

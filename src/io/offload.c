@@ -190,8 +190,11 @@ static void make_call(weft_work *w)
 	wf_lock_take(&pool.lock);
 	pool.busy--;
 	wf_lock_give(&pool.lock);
-	if (wf_enter() < 0)
-		return; /* the runtime has stopped: nobody can be told */
+	if (wf_enter() < 0) {
+		/* The runtime has stopped: nobody can be told, and it is its owner's again. */
+		wf_state_set(&w->state_, WF_FRESH);
+		return;
+	}
 	tell(w, result);
 	wf_leave();
 }
@@ -402,6 +405,10 @@ void wf_offload_stop(void)
 	pool.on = false;
 	wf_lock_take(&pool.lock);
 	pool.stopping = true;
+	for (weft_work *w = pool.head; w != NULL; w = w->next_) {
+		w->result = -ECANCELED;
+		wf_state_set(&w->state_, WF_FRESH); /* its owner's again */
+	}
 	pool.head = pool.tail = NULL;
 	pool.queued = 0;
 	wait = pool.threads > 0;
