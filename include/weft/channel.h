@@ -8,7 +8,11 @@
  * runs) may use channels too, even while no runtime runs: they wait in the kernel.
  * Plain handlers cannot wait; they use the try forms. A run that waits for foreign
  * kernel threads only must be kept going by weft_hold. weft_stop ends threads where
- * they stand: a channel where one of them waited can then only be freed.
+ * they stand: a channel where one of them waited can then only be freed. Every other call
+ * with it, outside of runs or in another run, returns -EOWNERDEAD, reports the caller's
+ * line and changes nothing. A channel where nobody waited keeps its messages for the next
+ * run. When all threads of the process wait outside of runs, without a deadline, the last
+ * to come is reported, and gets -EDEADLK.
  * weft_channel_open makes channels between two processes.
  *
  *	WEFT_CHANNEL(ints, int);
@@ -121,12 +125,15 @@ WEFT_API int weft_channel_free_at(weft_channel *ch, const char *where);
  *           -ETIMEDOUT  the deadline came first
  *           -ECANCELED  the wait was cancelled
  *           -EPERM      a plain handler would have to wait
+ *           -EOWNERDEAD a thread waited here when its run was stopped
+ *           -EDEADLK    outside of runs, and nobody is left who could end the wait
  */
 WEFT_API int weft_channel_send_until(weft_channel *ch, const void *from, uint64_t deadline);
-static inline int weft_channel_send(weft_channel *ch, const void *from)
-{
-	return weft_channel_send_until(ch, from, WEFT_FOREVER);
-}
+WEFT_API int weft_channel_send(weft_channel *ch, const void *from);
+WEFT_API int weft_channel_send_until_at(weft_channel *ch, const void *from, uint64_t deadline,
+					const char *where);
+#define weft_channel_send_until(...) weft_channel_send_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_channel_send(...) weft_channel_send_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
 /* Receives a message into `to`, waiting for one. Exact: 0 means that a message was
  * received; anything else, that none was taken. `to` is then as it was.
@@ -137,22 +144,29 @@ static inline int weft_channel_send(weft_channel *ch, const void *from)
  *           -ETIMEDOUT  the deadline came first
  *           -ECANCELED  the wait was cancelled
  *           -EPERM      a plain handler would have to wait
+ *           -EOWNERDEAD, -EDEADLK  as weft_channel_send
  */
 WEFT_API int weft_channel_receive_until(weft_channel *ch, void *to, uint64_t deadline);
-static inline int weft_channel_receive(weft_channel *ch, void *to)
-{
-	return weft_channel_receive_until(ch, to, WEFT_FOREVER);
-}
+WEFT_API int weft_channel_receive(weft_channel *ch, void *to);
+WEFT_API int weft_channel_receive_until_at(weft_channel *ch, void *to, uint64_t deadline,
+					   const char *where);
+#define weft_channel_receive_until(...) weft_channel_receive_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_channel_receive(...) \
+	weft_channel_receive_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
 /* Send or receive if that needs no waiting.
  *
  * Context:  any thread, and plain handlers.
  * Returns:  0
  *           -EAGAIN     it would have to wait
- *           -EPIPE, -ENOMEM  as weft_channel_send and weft_channel_receive
+ *           -EPIPE, -ENOMEM, -EOWNERDEAD  as weft_channel_send and weft_channel_receive
  */
 WEFT_API int weft_channel_try_send(weft_channel *ch, const void *from);
+WEFT_API int weft_channel_try_send_at(weft_channel *ch, const void *from, const char *where);
+#define weft_channel_try_send(...) weft_channel_try_send_at(__VA_ARGS__, WEFT_HERE)
 WEFT_API int weft_channel_try_receive(weft_channel *ch, void *to);
+WEFT_API int weft_channel_try_receive_at(weft_channel *ch, void *to, const char *where);
+#define weft_channel_try_receive(...) weft_channel_try_receive_at(__VA_ARGS__, WEFT_HERE)
 
 /* Says that no more messages come. All who wait go on: senders get -EPIPE, and from
  * now on so does everybody who sends. Receivers take what is left, then get -EPIPE.
@@ -160,8 +174,11 @@ WEFT_API int weft_channel_try_receive(weft_channel *ch, void *to);
  * Context:  any thread, and plain handlers.
  * Returns:  0
  *           -EALREADY   it was closed before
+ *           -EOWNERDEAD as weft_channel_send
  */
 WEFT_API int weft_channel_close(weft_channel *ch);
+WEFT_API int weft_channel_close_at(weft_channel *ch, const char *where);
+#define weft_channel_close(...) weft_channel_close_at(__VA_ARGS__, WEFT_HERE)
 
 /* Tells how many messages a channel keeps now, and how many it may keep. Messages in
  * the hands of senders that wait do not count.
@@ -224,14 +241,18 @@ static inline weft_case weft_case_receive(weft_channel *ch, void *to)
  * Returns:  the index of the case that was done; its `result` says how it went
  *           -EAGAIN     none can be done without waiting (weft_try_select)
  *           -ENOMEM     no memory for an unbounded channel to grow; nothing was done
- *           -ETIMEDOUT, -ECANCELED, -EPERM  as weft_channel_send; nothing was done
+ *           -ETIMEDOUT, -ECANCELED, -EPERM, -EOWNERDEAD, -EDEADLK  as weft_channel_send;
+ *                       nothing was done
  */
 WEFT_API int weft_select_until(weft_case *cases, size_t count, uint64_t deadline);
+WEFT_API int weft_select(weft_case *cases, size_t count);
+WEFT_API int weft_select_until_at(weft_case *cases, size_t count, uint64_t deadline,
+				  const char *where);
+#define weft_select_until(...) weft_select_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_select(...) weft_select_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 WEFT_API int weft_try_select(weft_case *cases, size_t count);
-static inline int weft_select(weft_case *cases, size_t count)
-{
-	return weft_select_until(cases, count, WEFT_FOREVER);
-}
+WEFT_API int weft_try_select_at(weft_case *cases, size_t count, const char *where);
+#define weft_try_select(...) weft_try_select_at(__VA_ARGS__, WEFT_HERE)
 
 WEFT_END_DECLS
 

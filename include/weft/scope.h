@@ -203,6 +203,8 @@ typedef struct weft_wait {
  *           -ETIMEDOUT  the deadline came first, and `stop` has stopped it
  *           -ECANCELED  the scope is cancelled, and `stop` has stopped it
  *           -EPERM      not called by a thread; nothing was waited for, and nothing stopped
+ *           -EOWNERDEAD a thread waited with w when its run was stopped: make w new first, by
+ *                       WEFT_WAIT_INIT
  */
 WEFT_API WEFT_WAITS int weft_suspend_until(weft_wait *w, uint64_t deadline);
 static inline WEFT_WAITS int weft_suspend(weft_wait *w)
@@ -219,6 +221,7 @@ static inline WEFT_WAITS int weft_suspend(weft_wait *w)
  * Returns:  0
  *           -EALREADY   it was scheduled before
  *           -ESHUTDOWN  no runtime is running
+ *           -EOWNERDEAD the thread that waited is gone: its run was stopped
  */
 WEFT_API int weft_schedule(weft_wait *w);
 WEFT_API int weft_schedule_to(weft_wait *w);

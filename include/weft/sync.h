@@ -28,10 +28,18 @@
  * comes meanwhile. Who is in a call that nobody let go on uses the object until that
  * has returned.
  *
- * weft_stop ends threads where they stand, and so does a run that ends by -EDEADLK:
- * what they held stays held, and what they waited for must be made new (all zeros)
- * before it is used again. So foreign kernel threads that use such objects must be
- * joined, or have given them up, before the run is ended so.
+ * The end of a run. weft_stop ends threads where they stand, and so does a run that
+ * ends by -EDEADLK. An object that such a thread held, or waited for, was left in use.
+ * Outside of runs and in every other run each call with it returns -EOWNERDEAD,
+ * reports the caller's line and changes nothing, until the object is made new: by its
+ * fini, its init, its WEFT_..._INIT or all zeros. What the object guarded or counted may
+ * be half done, so make that good, too. Objects that were not in use work on in the next
+ * run. A foreign kernel thread that waits for an object which a run left in use is woken
+ * by its deadline only: join it, or let it go on, before the run is ended so.
+ *
+ * Outside of runs foreign kernel threads may wait for each other. When no run is under
+ * way, and all threads of the process wait like that without a deadline, nobody could
+ * ever wake one: the last to come is reported, and gets -EDEADLK.
  */
 #ifndef WEFT_SYNC_H
 #define WEFT_SYNC_H
@@ -41,9 +49,13 @@
 WEFT_BEGIN_DECLS
 
 /* Weft's own part of each object: how it is guarded, and who waits. */
+struct wf_of_run {
+	uint32_t count, run; /* how many things of which run */
+};
 struct wf_waiter;
 struct wf_waiters {
 	struct wf_waiter *first, *last;
+	struct wf_of_run of_run; /* those of them that are of a run */
 };
 struct wf_home {
 	uint64_t color;
@@ -54,9 +66,13 @@ struct wf_home {
 	{ \
 		0, 0, 0 \
 	}
+#define WEFT_OF_RUN_INIT_ \
+	{ \
+		0, 0 \
+	}
 #define WEFT_WAITERS_INIT_ \
 	{ \
-		WEFT_NULL_, WEFT_NULL_ \
+		WEFT_NULL_, WEFT_NULL_, WEFT_OF_RUN_INIT_ \
 	}
 
 /* A mutex: one owner at a time. An unlock wakes the one that has waited longest; until
@@ -86,6 +102,7 @@ typedef struct weft_mutex {
  *           -ECANCELED  the wait was cancelled; it does not
  *           -EDEADLK    it owns it already, or all would wait for ever
  *           -EPERM      a plain handler would have to wait
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_mutex_lock_until(weft_mutex *m, uint64_t deadline);
 WEFT_API int weft_mutex_lock_until_at(weft_mutex *m, uint64_t deadline, const char *where);
@@ -98,7 +115,7 @@ WEFT_API int weft_mutex_lock_at(weft_mutex *m, const char *where);
  * returns.
  *
  * Context:  anywhere; never waits.
- * Returns:  0, or -EBUSY
+ * Returns:  0, or -EBUSY, or -EOWNERDEAD as weft_mutex_lock
  */
 WEFT_API int weft_mutex_trylock(weft_mutex *m);
 WEFT_API int weft_mutex_trylock_at(weft_mutex *m, const char *where);
@@ -110,13 +127,15 @@ WEFT_API int weft_mutex_trylock_at(weft_mutex *m, const char *where);
  * Misuse:   called by another
  * Returns:  0
  *           -EPERM      the caller does not own it; nothing changed
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_mutex_unlock(weft_mutex *m);
 WEFT_API int weft_mutex_unlock_at(weft_mutex *m, const char *where);
 #define weft_mutex_unlock(...) weft_mutex_unlock_at(__VA_ARGS__, WEFT_HERE)
 
-/* Looks whether a mutex is out of use, and makes it new. Nobody needs to call it, or
- * its like of the other objects: they find mistakes.
+/* Looks whether a mutex is out of use, and makes it new, also after the run that ended
+ * while one of its threads held it or waited for it. Else nobody needs to call it, or its
+ * like of the other objects: they find mistakes.
  *
  * Context:  anywhere, where nobody else uses the object.
  * Misuse:   it is held, or somebody waits for it
@@ -150,6 +169,8 @@ typedef struct weft_cond {
  *           -ETIMEDOUT  the deadline came first; no signal is lost
  *           -ECANCELED  the wait was cancelled; the same
  *           -EPERM      the caller does not own the mutex, or is a plain handler
+ *           -EDEADLK    outside of runs, and nobody is left who could end the wait
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_cond_wait_until(weft_cond *c, weft_mutex *m, uint64_t deadline);
 WEFT_API int weft_cond_wait_until_at(weft_cond *c, weft_mutex *m, uint64_t deadline,
@@ -164,9 +185,14 @@ WEFT_API int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where);
  *
  * Context:  anywhere, with or without the mutex; never waits.
  * Returns:  how many were let go on
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_cond_signal(weft_cond *c);
+WEFT_API int weft_cond_signal_at(weft_cond *c, const char *where);
+#define weft_cond_signal(...) weft_cond_signal_at(__VA_ARGS__, WEFT_HERE)
 WEFT_API int weft_cond_broadcast(weft_cond *c);
+WEFT_API int weft_cond_broadcast_at(weft_cond *c, const char *where);
+#define weft_cond_broadcast(...) weft_cond_broadcast_at(__VA_ARGS__, WEFT_HERE)
 
 /* As weft_mutex_fini.
  *
@@ -186,11 +212,12 @@ typedef struct weft_rwlock {
 	const char *where_;
 	struct wf_waiters waiters_;
 	uint32_t readers_;
+	struct wf_of_run readers_of_run_;
 } weft_rwlock;
 
 #define WEFT_RWLOCK_INIT \
 	{ \
-		WEFT_HOME_INIT_, 0, WEFT_NULL_, WEFT_WAITERS_INIT_, 0 \
+		WEFT_HOME_INIT_, 0, WEFT_NULL_, WEFT_WAITERS_INIT_, 0, WEFT_OF_RUN_INIT_ \
 	}
 
 /* Locks for reading, beside other readers, or for writing, alone.
@@ -211,7 +238,7 @@ WEFT_API int weft_rwlock_wrlock_until_at(weft_rwlock *l, uint64_t deadline, cons
 /* The same if it need not wait, also not behind those who wait.
  *
  * Context:  anywhere; never waits.
- * Returns:  0, or -EBUSY
+ * Returns:  0, or -EBUSY, or -EOWNERDEAD as weft_mutex_lock
  */
 WEFT_API int weft_rwlock_tryrdlock(weft_rwlock *l);
 WEFT_API int weft_rwlock_tryrdlock_at(weft_rwlock *l, const char *where);
@@ -226,6 +253,7 @@ WEFT_API int weft_rwlock_trywrlock_at(weft_rwlock *l, const char *where);
  * Misuse:   called by another. With readers that is found in debug builds only
  * Returns:  0
  *           -EPERM      the caller did not lock it; nothing changed
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_rwlock_unlock(weft_rwlock *l);
 WEFT_API int weft_rwlock_unlock_at(weft_rwlock *l, const char *where);
@@ -267,27 +295,34 @@ static inline void weft_sem_init(weft_sem *s, uint32_t units)
  *           -ETIMEDOUT  the deadline came first; it did not
  *           -ECANCELED  the wait was cancelled; it did not
  *           -EPERM      a plain handler would have to wait
+ *           -EDEADLK    outside of runs, and nobody is left who could end the wait
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_sem_wait_until(weft_sem *s, uint64_t deadline);
-static inline int weft_sem_wait(weft_sem *s)
-{
-	return weft_sem_wait_until(s, WEFT_FOREVER);
-}
+WEFT_API int weft_sem_wait(weft_sem *s);
+WEFT_API int weft_sem_wait_until_at(weft_sem *s, uint64_t deadline, const char *where);
+#define weft_sem_wait_until(...) weft_sem_wait_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_sem_wait(...) weft_sem_wait_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
 /* Takes a unit if there is one.
  *
  * Context:  anywhere; never waits.
- * Returns:  0, or -EBUSY
+ * Returns:  0, or -EBUSY, or -EOWNERDEAD as weft_sem_wait
  */
 WEFT_API int weft_sem_trywait(weft_sem *s);
+WEFT_API int weft_sem_trywait_at(weft_sem *s, const char *where);
+#define weft_sem_trywait(...) weft_sem_trywait_at(__VA_ARGS__, WEFT_HERE)
 
 /* Puts a unit in: the one that has waited longest gets it.
  *
  * Context:  anywhere; never waits.
  * Returns:  0
  *           -EOVERFLOW  it holds 2^32 - 1; nothing changed
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_sem_post(weft_sem *s);
+WEFT_API int weft_sem_post_at(weft_sem *s, const char *where);
+#define weft_sem_post(...) weft_sem_post_at(__VA_ARGS__, WEFT_HERE)
 
 /* As weft_mutex_fini.
  *
@@ -320,8 +355,10 @@ typedef struct weft_once {
  * Returns:  0           fn has returned
  *           -ETIMEDOUT  the deadline came first
  *           -ECANCELED  the wait was cancelled
- *           -EDEADLK    the caller is in fn
+ *           -EDEADLK    the caller is in fn, or nobody is left who could end the wait
  *           -EPERM      a plain handler would have to wait
+ *           -EOWNERDEAD a run ended while a thread of it was in fn: what fn does may be
+ *                       half done
  */
 WEFT_API int weft_once_run_until(weft_once *o, weft_fn *fn, void *arg, uint64_t deadline);
 WEFT_API int weft_once_run(weft_once *o, weft_fn *fn, void *arg);
@@ -363,12 +400,14 @@ static inline void weft_barrier_init(weft_barrier *b, uint32_t parties)
  *           -ECANCELED  the wait was cancelled
  *           -EINVAL     it has no parties
  *           -EPERM      a plain handler would have to wait
+ *           -EDEADLK    outside of runs, and nobody is left who could end the wait
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_barrier_wait_until(weft_barrier *b, uint64_t deadline);
-static inline int weft_barrier_wait(weft_barrier *b)
-{
-	return weft_barrier_wait_until(b, WEFT_FOREVER);
-}
+WEFT_API int weft_barrier_wait(weft_barrier *b);
+WEFT_API int weft_barrier_wait_until_at(weft_barrier *b, uint64_t deadline, const char *where);
+#define weft_barrier_wait_until(...) weft_barrier_wait_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_barrier_wait(...) weft_barrier_wait_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
 /* As weft_mutex_fini; it keeps its parties.
  *
@@ -401,6 +440,7 @@ typedef struct weft_waitgroup {
  * Returns:  0
  *           -EINVAL     the count would fall below 0; nothing changed
  *           -EOVERFLOW  it would be too large; nothing changed
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_waitgroup_add(weft_waitgroup *g, int64_t n);
 WEFT_API int weft_waitgroup_done(weft_waitgroup *g);
@@ -415,12 +455,14 @@ WEFT_API int weft_waitgroup_add_at(weft_waitgroup *g, int64_t n, const char *whe
  *           -ETIMEDOUT  the deadline came first
  *           -ECANCELED  the wait was cancelled
  *           -EPERM      a plain handler would have to wait
+ *           -EDEADLK    outside of runs, and nobody is left who could end the wait
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_waitgroup_wait_until(weft_waitgroup *g, uint64_t deadline);
-static inline int weft_waitgroup_wait(weft_waitgroup *g)
-{
-	return weft_waitgroup_wait_until(g, WEFT_FOREVER);
-}
+WEFT_API int weft_waitgroup_wait(weft_waitgroup *g);
+WEFT_API int weft_waitgroup_wait_until_at(weft_waitgroup *g, uint64_t deadline, const char *where);
+#define weft_waitgroup_wait_until(...) weft_waitgroup_wait_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_waitgroup_wait(...) weft_waitgroup_wait_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
 /* As weft_mutex_fini.
  *
@@ -460,19 +502,26 @@ WEFT_API uint64_t weft_eventcount_prepare(weft_eventcount *e);
  *           -ETIMEDOUT  the deadline came first
  *           -ECANCELED  the wait was cancelled
  *           -EPERM      a plain handler would have to wait
+ *           -EDEADLK    outside of runs, and nobody is left who could end the wait
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_eventcount_wait_until(weft_eventcount *e, uint64_t seen, uint64_t deadline);
-static inline int weft_eventcount_wait(weft_eventcount *e, uint64_t seen)
-{
-	return weft_eventcount_wait_until(e, seen, WEFT_FOREVER);
-}
+WEFT_API int weft_eventcount_wait(weft_eventcount *e, uint64_t seen);
+WEFT_API int weft_eventcount_wait_until_at(weft_eventcount *e, uint64_t seen, uint64_t deadline,
+					   const char *where);
+#define weft_eventcount_wait_until(...) weft_eventcount_wait_until_at(__VA_ARGS__, WEFT_HERE)
+#define weft_eventcount_wait(...) \
+	weft_eventcount_wait_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
 /* Counts one more: all go on who wait. To be called after the change.
  *
  * Context:  anywhere; never waits.
  * Returns:  how many were waiting
+ *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
  */
 WEFT_API int weft_eventcount_advance(weft_eventcount *e);
+WEFT_API int weft_eventcount_advance_at(weft_eventcount *e, const char *where);
+#define weft_eventcount_advance(...) weft_eventcount_advance_at(__VA_ARGS__, WEFT_HERE)
 
 /* As weft_mutex_fini.
  *

@@ -28,11 +28,12 @@ typedef struct weft_tame_lock {
 	struct wf_home home_;
 	int32_t holders_; /* how many share it; -1: one has it alone */
 	struct wf_tame_locker *first_, *last_;
+	struct wf_of_run of_run_; /* those who wait */
 } weft_tame_lock;
 
 #define WEFT_TAME_LOCK_INIT \
 	{ \
-		WEFT_HOME_INIT_, 0, WEFT_NULL_, WEFT_NULL_ \
+		WEFT_HOME_INIT_, 0, WEFT_NULL_, WEFT_NULL_, WEFT_OF_RUN_INIT_ \
 	}
 
 /* Makes a lock, and ends one that nobody holds or waits for.
@@ -56,7 +57,8 @@ WEFT_API int weft_tame_lock_fini_at(weft_tame_lock *l, const char *where);
  *           the caller.
  * Takes:    e.
  * Context:  a handler or a thread, in exclusive use of its color. Never blocks.
- * Misuse:   called elsewhere: reported, and e is given back
+ * Misuse:   called elsewhere, or somebody waited for the lock when its run was stopped:
+ *           reported, and e is given back
  */
 WEFT_API void weft_lock_ev(weft_tame_lock *l, WEFT_EVENT() e);
 WEFT_API void weft_lock_shared_ev(weft_tame_lock *l, WEFT_EVENT() e);
@@ -65,15 +67,21 @@ WEFT_API void weft_lock_shared_ev(weft_tame_lock *l, WEFT_EVENT() e);
  *
  * Context:  any thread.
  * Returns:  0, or -EBUSY
+ *           -EOWNERDEAD somebody waited for it when its run was stopped: make it new, by
+ *                       weft_tame_lock_fini, weft_tame_lock_init or all zeros
  */
 WEFT_API int weft_trylock(weft_tame_lock *l);
+WEFT_API int weft_trylock_at(weft_tame_lock *l, const char *where);
+#define weft_trylock(...) weft_trylock_at(__VA_ARGS__, WEFT_HERE)
 WEFT_API int weft_trylock_shared(weft_tame_lock *l);
+WEFT_API int weft_trylock_shared_at(weft_tame_lock *l, const char *where);
+#define weft_trylock_shared(...) weft_trylock_shared_at(__VA_ARGS__, WEFT_HERE)
 
 /* Unlocks what was locked in either way: who waits longest has it next.
  *
  * Context:  any thread.
  * Misuse:   it is not locked: reported
- * Returns:  0, or -EPERM
+ * Returns:  0, or -EPERM, or -EOWNERDEAD as weft_trylock
  */
 WEFT_API int weft_unlock(weft_tame_lock *l);
 WEFT_API int weft_unlock_at(weft_tame_lock *l, const char *where);

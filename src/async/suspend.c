@@ -3,10 +3,32 @@
 
 #include <weft/scope.h>
 
+#include "base/report.h"
+#include "platform/symbols.h"
 #include "threads/threads.h"
 
-/* weft_wait.state_ */
-enum { IDLE, WAITING, SCHEDULED };
+/* weft_wait.state_; WAITING with the mark of the run in its top bits. */
+enum { IDLE, WAITING, SCHEDULED, STATES = 0xffff };
+
+static uint32_t waiting_now(void)
+{
+	return WAITING | wf_run_number() << 16;
+}
+
+/* Whether the thread that waited is gone, with its run. */
+static int check(weft_wait *w, uintptr_t caller)
+{
+	uint32_t state = __atomic_load_n(&w->state_, __ATOMIC_ACQUIRE);
+	char text[256];
+
+	if (WF_LIKELY(state < STATES) || !wf_run_is_over(state >> 16))
+		return 0;
+	wf_symbol_print(caller, text, sizeof text);
+	return wf_misuse(text, -EOWNERDEAD,
+			 "wait %p is used after the run that ended while a thread of it waited: "
+			 "make it new before",
+			 (void *)w);
+}
 
 struct suspension {
 	struct wf_wait wait;
@@ -18,7 +40,7 @@ struct suspension {
 static bool let_go(weft_wait *w, uint32_t *old)
 {
 	*old = __atomic_exchange_n(&w->state_, SCHEDULED, __ATOMIC_ACQ_REL);
-	return *old == WAITING;
+	return *old > STATES;
 }
 
 /* In the waiter's color: it does not go on before this returns. */
@@ -27,8 +49,7 @@ static void stop(struct wf_wait *wait)
 	struct suspension *s = WF_CONTAINER(wait, struct suspension, wait);
 	uint32_t old;
 
-	if (__atomic_load_n(&s->user->state_, __ATOMIC_ACQUIRE) != WAITING ||
-	    !s->user->stop(s->user))
+	if (__atomic_load_n(&s->user->state_, __ATOMIC_ACQUIRE) < STATES || !s->user->stop(s->user))
 		return;
 	s->stopped = let_go(s->user, &old);
 	if (s->stopped)
@@ -41,12 +62,14 @@ int weft_suspend_until(weft_wait *w, uint64_t deadline)
 	uint32_t idle = IDLE;
 	int rc = wf_wait_allowed();
 
+	if (rc == 0)
+		rc = check(w, WF_CALLER);
 	if (rc < 0)
 		return rc;
 	if (w->stop != NULL)
 		s.wait.cancel = stop;
 	w->thread_ = wf_thread_self();
-	if (__atomic_compare_exchange_n(&w->state_, &idle, WAITING, false, __ATOMIC_ACQ_REL,
+	if (__atomic_compare_exchange_n(&w->state_, &idle, waiting_now(), false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		wf_wait(&s.wait, deadline);
 	__atomic_store_n(&w->state_, IDLE, __ATOMIC_RELAXED);
@@ -55,15 +78,16 @@ int weft_suspend_until(weft_wait *w, uint64_t deadline)
 
 int weft_schedule(weft_wait *w)
 {
-	uint32_t old;
+	uint32_t old = IDLE;
 	int rc = wf_enter();
 
 	if (rc < 0)
 		return rc;
-	if (let_go(w, &old))
+	rc = check(w, WF_CALLER);
+	if (rc == 0 && let_go(w, &old))
 		wf_thread_wake(w->thread_);
 	wf_leave();
-	return old == SCHEDULED ? -EALREADY : 0;
+	return old == SCHEDULED ? -EALREADY : rc;
 }
 
 int weft_schedule_to(weft_wait *w)
@@ -71,9 +95,13 @@ int weft_schedule_to(weft_wait *w)
 	weft_thread *self = wf_thread_self(), *t;
 	uint32_t old;
 	bool same;
+	int rc;
 
 	if (self == NULL)
 		return weft_schedule(w);
+	rc = check(w, WF_CALLER);
+	if (rc < 0)
+		return rc;
 	if (!let_go(w, &old))
 		return old == SCHEDULED ? -EALREADY : 0;
 	t = w->thread_;

@@ -55,6 +55,28 @@ void wf_leave(void)
 		atomic_fetch_sub(&gate, 1);
 }
 
+uint64_t wf_run_mark;
+
+static void number_run(void)
+{
+	uint64_t first = (uint64_t)1 << WF_RUN_SHIFT, next = wf_run_mark + first;
+
+	__atomic_store_n(&wf_run_mark, next != 0 ? next : first, __ATOMIC_RELAXED);
+}
+
+bool wf_run_is_over(uint32_t number)
+{
+	bool over;
+
+	if (number == 0)
+		return false;
+	if (wf_enter() < 0)
+		return true;
+	over = number != wf_run_number();
+	wf_leave();
+	return over;
+}
+
 bool wf_runtime_asleep(struct wf_runtime *rt)
 {
 	return atomic_load(&rt->sched.idle) + atomic_load(&rt->resting) ==
@@ -463,6 +485,7 @@ int weft_run_at(int (*fn)(void *arg), void *arg, const weft_options *opt, const 
 		rt->fn = fn;
 		rt->arg = arg;
 		wf_rt = rt;
+		number_run();
 		rc = run(rt, where);
 		if (WF_LOAD(&rt->forked))
 			return rc; /* its memory belongs to threads that are not here */

@@ -56,6 +56,27 @@ bool wf_stopping(void);
  * stops the run, of which `error` is the result. Any thread; between wf_enter and wf_leave. */
 WF_COLD void wf_run_fails(const char *call, int error);
 
+/* The number of the run, in the top bits of a word; never 0. What threads and handlers of a run
+ * own, or where they wait, is marked by it, as objects outlive runs. 65,535 runs later the
+ * numbers come again. */
+#define WF_RUN_SHIFT 48
+#define WF_RUN_MASK ((uint64_t)0xffff << WF_RUN_SHIFT)
+extern uint64_t wf_run_mark __attribute__((visibility("hidden"))); /* plain within the run */
+
+static inline uint32_t wf_run_marked(uint64_t word)
+{
+	return (uint32_t)(word >> WF_RUN_SHIFT);
+}
+
+static inline uint32_t wf_run_number(void)
+{
+	return wf_run_marked(__atomic_load_n(&wf_run_mark, __ATOMIC_RELAXED));
+}
+
+/* Whether the run of that number is over for the caller: it is an earlier one, or the caller is
+ * outside of runs. Number 0 is of no run. */
+WF_COLD bool wf_run_is_over(uint32_t number);
+
 /* Checks what the user put into an event: 0 or -EINVAL (function, priority,
  * color). */
 int wf_event_check(const weft_event *ev);

@@ -46,6 +46,7 @@ static void list(weft_tame_lock *l, struct wf_tame_locker *k)
 	k->prev = l->last_;
 	*(l->last_ != NULL ? &l->last_->next : &l->first_) = k;
 	l->last_ = k;
+	wf_of_run_add(&l->of_run_);
 	k->listed = true;
 }
 
@@ -53,6 +54,7 @@ static void unlist(weft_tame_lock *l, struct wf_tame_locker *k)
 {
 	*(k->prev != NULL ? &k->prev->next : &l->first_) = k->next;
 	*(k->next != NULL ? &k->next->prev : &l->last_) = k->prev;
+	wf_of_run_drop(&l->of_run_);
 	k->listed = false;
 }
 
@@ -89,12 +91,14 @@ static void tell(struct wf_tame_locker *chain)
 	wf_leave();
 }
 
-static int unlock(weft_tame_lock *l)
+static int unlock(weft_tame_lock *l, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&l->home_);
 	struct wf_tame_locker *chain = NULL;
 	bool held = l->holders_ != 0;
 
+	if (wf_home_waiters_left(&l->of_run_))
+		return wf_home_left_over(&l->home_, how, "lock", where);
 	if (held) {
 		l->holders_ = l->holders_ > 0 ? l->holders_ - 1 : 0;
 		chain = hand_on(l);
@@ -109,7 +113,7 @@ static void end(struct wf_tame_locker *k)
 	WEFT_EVENT() e;
 
 	if (wf_primitive_cancelled(&k->p))
-		(void)unlock(k->lock);
+		(void)unlock(k->lock, k->p.event->site_->where);
 	e = (void *)wf_primitive_end(&k->p);
 	if (e != NULL)
 		weft_trigger(e);
@@ -137,13 +141,31 @@ static void stop(struct wf_primitive *p)
 		(void)wf_primitive_end(p);
 }
 
-static int trylock(weft_tame_lock *l, bool shared)
+static int trylock(weft_tame_lock *l, bool shared, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&l->home_);
-	bool taken = take(l, shared);
+	bool taken;
 
+	if (wf_home_waiters_left(&l->of_run_))
+		return wf_home_left_over(&l->home_, how, "lock", where);
+	taken = take(l, shared);
 	wf_home_leave(&l->home_, how);
 	return taken ? 0 : -EBUSY;
+}
+
+/* Takes it, unless that would have to wait: 0, -EBUSY or -EOWNERDEAD. Now and then whoever need
+ * not wait lets others run. */
+static int take_at_once(weft_tame_lock *l, bool shared, const char *where)
+{
+	enum wf_home_how how;
+
+	if (wf_primitive_at_once())
+		return trylock(l, shared, where);
+	how = wf_home_enter(&l->home_);
+	if (wf_home_waiters_left(&l->of_run_))
+		return wf_home_left_over(&l->home_, how, "lock", where);
+	wf_home_leave(&l->home_, how);
+	return -EBUSY;
 }
 
 static bool take_or_list(struct wf_tame_locker *k)
@@ -174,18 +196,19 @@ static void lock_later(weft_tame_lock *l, bool shared, weft_tame_event *e)
 static void lock(weft_tame_lock *l, bool shared, WEFT_EVENT() e)
 {
 	weft_tame_event *event = WF_EVENT_OF(e);
+	int rc = -ECANCELED;
 
-	if (!wf_tame_in_color(wf_worker_self(), weft_color_current())) {
+	if (!wf_tame_in_color(wf_worker_self(), weft_color_current()))
 		(void)wf_misuse(event->site_->where, -EPERM,
 				"a lock is waited for outside of handlers and threads");
-		weft_tame_drop(event);
-	} else if (weft_tame_cancelled(event)) {
-		weft_tame_drop(event);
-	} else if (wf_primitive_at_once() && trylock(l, shared) == 0) {
+	else if (!weft_tame_cancelled(event))
+		rc = take_at_once(l, shared, event->site_->where);
+	if (rc == 0)
 		weft_trigger(e);
-	} else {
+	else if (rc == -EBUSY)
 		lock_later(l, shared, event);
-	}
+	else
+		weft_tame_drop(event);
 }
 
 void weft_lock_ev(weft_tame_lock *l, WEFT_EVENT() e)
@@ -198,29 +221,29 @@ void weft_lock_shared_ev(weft_tame_lock *l, WEFT_EVENT() e)
 	lock(l, true, e);
 }
 
-int weft_trylock(weft_tame_lock *l)
+int weft_trylock_at(weft_tame_lock *l, const char *where)
 {
-	return trylock(l, false);
+	return trylock(l, false, where);
 }
 
-int weft_trylock_shared(weft_tame_lock *l)
+int weft_trylock_shared_at(weft_tame_lock *l, const char *where)
 {
-	return trylock(l, true);
+	return trylock(l, true, where);
 }
 
 int weft_unlock_at(weft_tame_lock *l, const char *where)
 {
-	int rc = unlock(l);
+	int rc = unlock(l, where);
 
-	if (rc < 0)
+	if (rc == -EPERM)
 		return wf_misuse(where, rc, "lock %p is unlocked, and nobody holds it", (void *)l);
-	return 0;
+	return rc;
 }
 
 int weft_tame_lock_fini_at(weft_tame_lock *l, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&l->home_);
-	bool used = l->holders_ != 0 || l->first_ != NULL;
+	bool used = (l->holders_ != 0 || l->first_ != NULL) && !wf_home_waiters_left(&l->of_run_);
 
 	wf_home_leave(&l->home_, how);
 	if (used)

@@ -14,3 +14,13 @@ int(weft_unlock)(weft_tame_lock *l)
 {
 	return weft_unlock_at(l, WF_NO_PLACE);
 }
+
+int(weft_trylock)(weft_tame_lock *l)
+{
+	return weft_trylock_at(l, WF_NO_PLACE);
+}
+
+int(weft_trylock_shared)(weft_tame_lock *l)
+{
+	return weft_trylock_shared_at(l, WF_NO_PLACE);
+}

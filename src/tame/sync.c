@@ -94,7 +94,7 @@ static void begin_message(weft_channel *ch, bool sends, const void *from, void *
 	m->c = sends ? weft_case_send(ch, m->data) : weft_case_receive(ch, m->data);
 	weft_event_init(&m->done, m->p.color, message_done, m);
 	wf_choice_init_calling(&m->choice, &m->c, wake_message);
-	rc = wf_channel_begin(&m->c, &m->choice);
+	rc = wf_channel_begin(&m->c, &m->choice, WF_EVENT_OF(e)->site_->where);
 	if (rc == -EAGAIN)
 		wf_primitive_begun(&m->p, stop_message);
 	else
@@ -104,7 +104,7 @@ static void begin_message(weft_channel *ch, bool sends, const void *from, void *
 void weft_channel_send_ev(weft_channel *ch, const void *from, WEFT_EVENT(int) e)
 {
 	int rc = wf_primitive_wanted(WF_EVENT_OF(e)) && wf_primitive_at_once()
-			 ? weft_channel_try_send(ch, from)
+			 ? weft_channel_try_send_at(ch, from, WF_EVENT_OF(e)->site_->where)
 			 : -EAGAIN;
 
 	if (rc == -EAGAIN)
@@ -116,7 +116,7 @@ void weft_channel_send_ev(weft_channel *ch, const void *from, WEFT_EVENT(int) e)
 void weft_channel_receive_ev(weft_channel *ch, void *to, WEFT_EVENT(int) e)
 {
 	int rc = wf_primitive_wanted(WF_EVENT_OF(e)) && wf_primitive_at_once()
-			 ? weft_channel_try_receive(ch, to)
+			 ? weft_channel_try_receive_at(ch, to, WF_EVENT_OF(e)->site_->where)
 			 : -EAGAIN;
 
 	if (rc == -EAGAIN)
@@ -148,7 +148,7 @@ static void mutex_answers(void *arg)
 	if (rc == -EBUSY)
 		return;
 	if (rc == 0 && cancelled)
-		(void)wf_mutex_release(l->mutex, l->waiter.who);
+		(void)wf_mutex_release(l->mutex, l->waiter.who, l->waiter.where);
 	wf_primitive_end_int(&l->p, rc);
 }
 
@@ -164,11 +164,14 @@ void weft_mutex_lock_ev(weft_mutex *m, WEFT_EVENT(int) e)
 {
 	const char *where = WF_EVENT_OF(e)->site_->where;
 	struct locking *l;
-	int rc;
+	int rc = -EBUSY;
 
-	if (wf_primitive_wanted(WF_EVENT_OF(e)) && wf_primitive_at_once() &&
-	    wf_mutex_try(m, where)) {
-		weft_trigger(e, 0);
+	if (wf_primitive_wanted(WF_EVENT_OF(e)) && wf_primitive_at_once())
+		rc = wf_mutex_try(m, where);
+	else if (wf_mutex_is_left_over(m, where))
+		rc = -EOWNERDEAD;
+	if (rc == 0 || rc == -EOWNERDEAD) {
+		weft_trigger(e, rc);
 		return;
 	}
 	l = wf_primitive_new(sizeof *l, WF_EVENT_OF(e), &rc);

@@ -29,13 +29,15 @@ static void stop_waiting(struct wf_wait *wait)
 }
 
 /* Whether the caller is the last; then the others are woken. Else it is here now, if it
- * may wait. */
-static bool arrive(weft_barrier *b, struct party *p, bool may_wait)
+ * may wait. Or -EOWNERDEAD. */
+static int arrive(weft_barrier *b, struct party *p, bool may_wait, const char *where)
 {
 	struct wf_waiters others = WEFT_WAITERS_INIT_;
 	enum wf_home_how how = wf_home_enter(&b->home_);
 	bool last = b->here_ + 1 >= b->parties_;
 
+	if (wf_home_waiters_left(&b->waiters_.of_run))
+		return wf_home_left_over(&b->home_, how, "barrier", where);
 	p->round = b->round_;
 	if (last) {
 		others = b->waiters_;
@@ -50,26 +52,27 @@ static bool arrive(weft_barrier *b, struct party *p, bool may_wait)
 	return last;
 }
 
-WF_NOINLINE int weft_barrier_wait_until(weft_barrier *b, uint64_t deadline)
+WF_NOINLINE int weft_barrier_wait_until_at(weft_barrier *b, uint64_t deadline, const char *where)
 {
 	struct party p;
-	int rc = wf_home_may_wait(deadline);
+	int rc = wf_home_may_wait(deadline), last;
 
 	if (b->parties_ == 0)
 		return -EINVAL;
 	wf_waiter_init(&p.waiter, "barrier", b, stop_waiting);
-	if (arrive(b, &p, rc == 0))
-		return WEFT_BARRIER_LAST;
+	last = arrive(b, &p, rc == 0, where);
+	if (last != 0)
+		return last < 0 ? last : WEFT_BARRIER_LAST;
 	if (rc < 0)
 		return rc;
-	wf_waiter_sleep(&p.waiter, deadline);
+	wf_waiter_sleep(&p.waiter, deadline, where);
 	return wf_home_all_woken(&p.waiter) ? 0 : p.waiter.wait.error;
 }
 
 int weft_barrier_fini_at(weft_barrier *b, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&b->home_);
-	bool used = b->here_ != 0;
+	bool used = b->here_ != 0 && !wf_home_waiters_left(&b->waiters_.of_run);
 
 	wf_home_leave(&b->home_, how);
 	if (used)

@@ -17,6 +17,8 @@
 #include "base/capacity.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "platform/symbols.h"
+#include "threads/call.h"
 #include "threads/shm.h"
 
 /* Copies one message. Small ones without a call. */
@@ -118,6 +120,8 @@ static __attribute__((always_inline)) inline int send_inside(weft_channel *ch, s
 {
 	weft_case *receiver;
 
+	if (wf_channel_is_left_over(ch))
+		return -EOWNERDEAD;
 	if (WF_UNLIKELY(ch->state != WF_CHANNEL_OPEN))
 		return ch->state == WF_CHANNEL_SHM ? wf_shm_send(ch, pass, from) : -EPIPE;
 	receiver = wf_case_next(&ch->receivers, pass->how);
@@ -137,6 +141,8 @@ static __attribute__((always_inline)) inline int receive_inside(weft_channel *ch
 {
 	weft_case *sender;
 
+	if (wf_channel_is_left_over(ch))
+		return -EOWNERDEAD;
 	if (WF_LOAD(&ch->count) != 0) {
 		unkeep(ch, to, pass);
 		sender = wf_case_next(WF_UNLIKELY(ch->returned.first != NULL) && has_room(ch)
@@ -191,7 +197,18 @@ static WF_NOINLINE int send_growing(weft_channel *ch, const void *from)
 	return rc;
 }
 
-int wf_channel_try(weft_case *c)
+int wf_channel_report(const weft_channel *ch, int rc, const char *where, uintptr_t caller)
+{
+	char text[256];
+
+	wf_symbol_print(caller, text, sizeof text);
+	return wf_misuse(where, rc,
+			 "channel %p is used, by %s, after the run that ended while a thread of it "
+			 "waited there: free it, and make another",
+			 (const void *)ch, text);
+}
+
+int wf_channel_try(weft_case *c, const char *where, uintptr_t caller)
 {
 	weft_channel *ch = c->channel;
 	struct wf_pass pass;
@@ -200,7 +217,9 @@ int wf_channel_try(weft_case *c)
 	wf_pass_enter(&pass, ch);
 	rc = c->sends ? wf_channel_send(ch, &pass, c->from) : wf_channel_receive(ch, &pass, c->to);
 	wf_pass_leave(ch, &pass);
-	return rc == -ENOMEM ? send_growing(ch, c->from) : rc;
+	if (rc == -ENOMEM)
+		return send_growing(ch, c->from);
+	return wf_channel_reported(ch, rc, where, caller);
 }
 
 /* Waiting */
@@ -208,7 +227,7 @@ int wf_channel_try(weft_case *c)
 /* Waits for one case that could not be done. The caller is inside its channel; this
  * leaves it. */
 static WF_NOINLINE int wait_for(weft_channel *ch, struct wf_pass *pass, bool sends,
-				const void *from, void *to, uint64_t deadline)
+				const void *from, void *to, uint64_t deadline, const char *where)
 {
 	struct wf_choice choice;
 	weft_case c;
@@ -236,62 +255,70 @@ static WF_NOINLINE int wait_for(weft_channel *ch, struct wf_pass *pass, bool sen
 	}
 	wf_pass_leave(ch, pass);
 	if (rc == 0)
-		rc = wf_choice_wait(&choice, deadline);
+		rc = wf_choice_wait(&choice, deadline, where);
 	/* cppcheck-suppress uninitvar ; who does the case sets its result */
 	return rc == 0 ? c.result : rc;
 }
 
-int weft_channel_send_until(weft_channel *ch, const void *from, uint64_t deadline)
+/* What was not sent in one pass, and would not wait. */
+static WF_COLD int send_otherwise(weft_channel *ch, const void *from, int rc, const char *where,
+				  uintptr_t caller)
+{
+	return rc == -ENOMEM ? send_growing(ch, from) : wf_channel_reported(ch, rc, where, caller);
+}
+
+int weft_channel_send_until_at(weft_channel *ch, const void *from, uint64_t deadline,
+			       const char *where)
 {
 	struct wf_pass pass;
 	int rc;
 
-	wf_pass_enter(&pass, ch);
+	wf_pass_enter_first(&pass, ch);
 	rc = send_inside(ch, &pass, from);
 	if (rc == -EAGAIN)
-		return wait_for(ch, &pass, true, from, NULL, deadline);
+		return wait_for(ch, &pass, true, from, NULL, deadline, where);
 	wf_pass_leave(ch, &pass);
-	return rc == -ENOMEM ? send_growing(ch, from) : rc;
+	return WF_LIKELY(rc == 0) ? 0 : send_otherwise(ch, from, rc, where, WF_CALLER);
 }
 
-int weft_channel_receive_until(weft_channel *ch, void *to, uint64_t deadline)
+int weft_channel_receive_until_at(weft_channel *ch, void *to, uint64_t deadline, const char *where)
 {
 	struct wf_pass pass;
 	int rc;
 
-	wf_pass_enter(&pass, ch);
+	wf_pass_enter_first(&pass, ch);
 	rc = receive_inside(ch, &pass, to);
 	if (rc == -EAGAIN)
-		return wait_for(ch, &pass, false, NULL, to, deadline);
+		return wait_for(ch, &pass, false, NULL, to, deadline, where);
 	wf_pass_leave(ch, &pass);
-	return rc;
+	return wf_channel_reported(ch, rc, where, WF_CALLER);
 }
 
-int weft_channel_try_send(weft_channel *ch, const void *from)
+int weft_channel_try_send_at(weft_channel *ch, const void *from, const char *where)
 {
 	struct wf_pass pass;
 	int rc;
 
-	wf_pass_enter(&pass, ch);
+	wf_pass_enter_first(&pass, ch);
 	rc = wf_channel_send(ch, &pass, from);
 	wf_pass_leave(ch, &pass);
-	return rc == -ENOMEM ? send_growing(ch, from) : rc;
+	return WF_LIKELY(rc == 0) ? 0 : send_otherwise(ch, from, rc, where, WF_CALLER);
 }
 
-int weft_channel_try_receive(weft_channel *ch, void *to)
+int weft_channel_try_receive_at(weft_channel *ch, void *to, const char *where)
 {
 	struct wf_pass pass;
 	int rc;
 
-	wf_pass_enter(&pass, ch);
+	wf_pass_enter_first(&pass, ch);
 	rc = wf_channel_receive(ch, &pass, to);
 	wf_pass_leave(ch, &pass);
-	return rc;
+	return wf_channel_reported(ch, rc, where, WF_CALLER);
 }
 
 /* Without a stack */
 
-int wf_channel_begin(weft_case *c, struct wf_choice *choice)
+int wf_channel_begin(weft_case *c, struct wf_choice *choice, const char *where)
 {
 	weft_channel *ch = c->channel;
 	struct wf_pass pass;
@@ -307,7 +334,9 @@ int wf_channel_begin(weft_case *c, struct wf_choice *choice)
 			wf_shm_listed(ch);
 	}
 	wf_pass_leave(ch, &pass);
-	return rc == -ENOMEM ? send_growing(ch, c->from) : rc;
+	if (rc == -ENOMEM)
+		return send_growing(ch, c->from);
+	return wf_channel_reported(ch, rc, where, WF_CALLER);
 }
 
 int wf_channel_put_back(weft_case *c, struct wf_choice *choice)
@@ -354,14 +383,16 @@ struct wf_waiter **wf_cases_end(struct wf_cases *list, enum wf_home_how how, int
 	return wake;
 }
 
-int weft_channel_close(weft_channel *ch)
+int weft_channel_close_at(weft_channel *ch, const char *where)
 {
 	struct wf_waiter **end;
 	struct wf_pass pass;
 	int rc;
 
 	wf_pass_enter(&pass, ch);
-	if (ch->state == WF_CHANNEL_SHM) {
+	if (wf_channel_is_left_over(ch)) {
+		rc = -EOWNERDEAD;
+	} else if (ch->state == WF_CHANNEL_SHM) {
 		rc = wf_shm_close(ch, &pass);
 	} else {
 		rc = ch->state == WF_CHANNEL_CLOSED ? -EALREADY : 0;
@@ -370,7 +401,7 @@ int weft_channel_close(weft_channel *ch)
 		wf_cases_end(&ch->senders, pass.how, -EPIPE, end);
 	}
 	wf_pass_leave(ch, &pass);
-	return rc;
+	return wf_channel_reported(ch, rc, where, WF_CALLER);
 }
 
 void wf_pass_settle(struct wf_pass *pass)
@@ -425,16 +456,14 @@ weft_channel *weft_channel_new(size_t size, size_t capacity)
 	return ch;
 }
 
-/* Whether somebody waits. When no runtime runs threads that are listed are of one that
- * was stopped, and gone. */
+/* Whether somebody waits, and is not gone with a run that is over. */
 static bool in_use(weft_channel *ch)
 {
 	struct wf_pass pass;
 	bool used;
 
 	wf_pass_enter(&pass, ch);
-	used = ch->senders.first != NULL || ch->receivers.first != NULL;
-	used = used && (pass.gate || wf_worker_self() != NULL || ch->foreign > 0);
+	used = ch->foreign > 0 || (ch->of_run.count != 0 && !wf_channel_is_left_over(ch));
 	wf_pass_leave(ch, &pass);
 	return used;
 }

@@ -21,6 +21,7 @@
 #ifndef WF_CHANNEL_H
 #define WF_CHANNEL_H
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include <weft/channel.h>
@@ -50,8 +51,9 @@ enum wf_channel_state {
 struct weft_channel {
 	struct wf_home home;
 	uint8_t state;
-	uint32_t foreign; /* foreign kernel threads that wait */
-	size_t size;      /* of a message */
+	uint32_t foreign;        /* foreign kernel threads that wait */
+	struct wf_of_run of_run; /* others that wait, in all lists */
+	size_t size;             /* of a message */
 	size_t capacity;
 	size_t slots;         /* of a segment */
 	_Atomic size_t count; /* messages kept; anybody reads it */
@@ -122,6 +124,13 @@ static inline void wf_pass_enter(struct wf_pass *pass, weft_channel *ch)
 	pass->how = wf_home_enter_as(&ch->home, self);
 }
 
+/* The same where nothing has switched before. */
+static inline void wf_pass_enter_first(struct wf_pass *pass, weft_channel *ch)
+{
+	wf_pass_begin(pass, wf_thread_current);
+	pass->how = wf_home_enter_as(&ch->home, pass->self);
+}
+
 static inline void wf_pass_leave(weft_channel *ch, struct wf_pass *pass)
 {
 	wf_home_leave(&ch->home, pass->how);
@@ -129,13 +138,14 @@ static inline void wf_pass_leave(weft_channel *ch, struct wf_pass *pass)
 }
 
 /* Sends or receives, inside the channel. -EAGAIN: would have to wait. -ENOMEM: an
- * unbounded channel has no room. Else it is over: 0 or -EPIPE. */
+ * unbounded channel has no room. Else it is over: 0 or -EPIPE; or -EOWNERDEAD, which is to be
+ * reported (wf_channel_reported). */
 int wf_channel_send(weft_channel *ch, struct wf_pass *pass, const void *from);
 int wf_channel_receive(weft_channel *ch, struct wf_pass *pass, void *to);
 
 /* Does the case for one without a stack, or lists it and the choice, which is of that case alone:
  * -EAGAIN. Then the choice's waiter is woken when it was done. */
-int wf_channel_begin(weft_case *c, struct wf_choice *choice);
+int wf_channel_begin(weft_case *c, struct wf_choice *choice, const char *where);
 /* Takes it off again: false if it was done, and the waiter is woken. */
 bool wf_channel_stop(struct wf_choice *choice);
 /* A message that was received goes back, to be the next that is received if there is room for it;
@@ -144,7 +154,16 @@ int wf_channel_put_back(weft_case *c, struct wf_choice *choice);
 size_t wf_channel_message_size(const weft_channel *ch);
 
 /* Does a case in a pass of its own, growing the channel if need be. */
-int wf_channel_try(weft_case *c);
+int wf_channel_try(weft_case *c, const char *where, uintptr_t caller);
+
+/* Outside of the channel: reports -EOWNERDEAD. Returns rc. The functions that WEFT_CHANNEL declares
+ * know the line of that only, so the report names the function that called, too. */
+WF_COLD int wf_channel_report(const weft_channel *ch, int rc, const char *where, uintptr_t caller);
+static inline int wf_channel_reported(const weft_channel *ch, int rc, const char *where,
+				      uintptr_t caller)
+{
+	return WF_LIKELY(rc != -EOWNERDEAD) ? rc : wf_channel_report(ch, rc, where, caller);
+}
 
 /* Lists a case that has to wait, inside its channel, and takes it off. */
 static inline void wf_case_list(struct wf_cases *list, weft_case *c, struct wf_choice *choice)
@@ -160,12 +179,24 @@ static inline void wf_case_list(struct wf_cases *list, weft_case *c, struct wf_c
 	c->listed_ = true;
 	if (wf_waiter_is_foreign(&choice->waiter))
 		c->channel->foreign++;
+	else
+		wf_of_run_add(&c->channel->of_run);
 }
 
 static inline void wf_case_remove(struct wf_cases *list, weft_case *c)
 {
 	const struct wf_choice *choice = c->choice_;
+	weft_channel *ch = c->channel;
 
+	if (!wf_waiter_is_foreign(&choice->waiter)) {
+		wf_of_run_drop(&ch->of_run);
+	} else {
+		ch->foreign--;
+		if (wf_home_waiters_left(&ch->of_run)) {
+			c->listed_ = false; /* its neighbours are gone */
+			return;
+		}
+	}
 	if (c->prev_ != NULL)
 		c->prev_->next_ = c->next_;
 	else
@@ -175,8 +206,13 @@ static inline void wf_case_remove(struct wf_cases *list, weft_case *c)
 	else
 		list->last = c->prev_;
 	c->listed_ = false;
-	if (wf_waiter_is_foreign(&choice->waiter))
-		c->channel->foreign--;
+}
+
+/* Whether somebody is listed who is gone: it was of a run that is over. Looked at before a list
+ * is used, where there is one. */
+static inline bool wf_channel_is_left_over(const weft_channel *ch)
+{
+	return wf_home_waiters_left(&ch->of_run);
 }
 
 /* Whether the caller is the first to claim the choice, one of whose cases is listed.
@@ -244,6 +280,6 @@ static inline void wf_choice_init_calling(struct wf_choice *choice, weft_case *c
 }
 
 /* Waits until a case of the choice, which is listed, was done: its index, or why not. */
-int wf_choice_wait(struct wf_choice *choice, uint64_t deadline);
+int wf_choice_wait(struct wf_choice *choice, uint64_t deadline, const char *where);
 
 #endif

@@ -45,9 +45,9 @@ bool wf_channel_stop(struct wf_choice *choice)
 	return true;
 }
 
-int wf_choice_wait(struct wf_choice *choice, uint64_t deadline)
+int wf_choice_wait(struct wf_choice *choice, uint64_t deadline, const char *where)
 {
-	wf_waiter_sleep(&choice->waiter, deadline);
+	wf_waiter_sleep(&choice->waiter, deadline, where);
 	if (choice->chosen == NULL)
 		return choice->waiter.wait.error;
 	if (choice->count > 1)

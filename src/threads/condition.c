@@ -50,17 +50,20 @@ static bool owns(weft_mutex *m, uintptr_t who)
 	return yes;
 }
 
-static void wait_for_signal(weft_cond *c, struct cond_waiter *w, uint64_t deadline)
+static int wait_for_signal(weft_cond *c, struct cond_waiter *w, uint64_t deadline)
 {
 	enum wf_home_how how = wf_home_enter(&c->home_);
 
+	if (wf_home_waiters_left(&c->waiters_.of_run))
+		return wf_home_left_over(&c->home_, how, "condition", w->base.where);
 	wf_waiters_add(&c->waiters_, &w->base.waiter);
 	wf_home_leave(&c->home_, how);
 	(void)wf_locks_lost(w->mutex);
-	(void)wf_mutex_release(w->mutex, w->base.who);
-	wf_waiter_sleep(&w->base.waiter, deadline);
+	(void)wf_mutex_release(w->mutex, w->base.who, w->base.where);
+	wf_waiter_sleep(&w->base.waiter, deadline, w->base.where);
 	wf_mutex_woken(w->mutex, &w->base);
 	wf_locks_got(w->mutex, "mutex", w->base.where);
+	return w->signalled ? 0 : w->base.waiter.wait.error;
 }
 
 WF_NOINLINE int weft_cond_wait_until_at(weft_cond *c, weft_mutex *m, uint64_t deadline,
@@ -78,8 +81,7 @@ WF_NOINLINE int weft_cond_wait_until_at(weft_cond *c, weft_mutex *m, uint64_t de
 	if (rc < 0)
 		return rc;
 	wf_waiter_init(&w.base.waiter, "condition", c, stop_waiting);
-	wait_for_signal(c, &w, deadline);
-	return w.signalled ? 0 : w.base.waiter.wait.error;
+	return wait_for_signal(c, &w, deadline);
 }
 
 int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where)
@@ -87,13 +89,15 @@ int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where)
 	return weft_cond_wait_until_at(c, m, WEFT_FOREVER, where);
 }
 
-/* The first, or NULL; it is in no list then, and has done with the condition. *home: it was
- * taken in the condition's home color, which is its own, too. */
-static struct wf_waiter *take_first(weft_cond *c, bool *home)
+/* Takes the first: 1, or 0 if nobody waits, or -EOWNERDEAD; it is in no list then, and has done
+ * with the condition. *home: it was taken in the condition's home color, which is its own, too. */
+static int take_first(weft_cond *c, struct wf_waiter **taken, bool *home, const char *where)
 {
 	enum wf_home_how how = wf_home_enter_as(&c->home_, wf_thread_current);
 	struct wf_waiter *first = c->waiters_.first;
 
+	if (wf_home_waiters_left(&c->waiters_.of_run))
+		return wf_home_left_over(&c->home_, how, "condition", where);
 	if (first != NULL) {
 		wf_waiters_remove(&c->waiters_, first);
 		as_cond_waiter(first)->moved = as_cond_waiter(first)->signalled = true;
@@ -102,7 +106,8 @@ static struct wf_waiter *take_first(weft_cond *c, bool *home)
 	*home = how == WF_HOME_OWN;
 	if (first != NULL)
 		wf_waiter_part(first, *home);
-	return first;
+	*taken = first;
+	return first != NULL;
 }
 
 static void pass_on(struct wf_waiter *w)
@@ -135,32 +140,33 @@ static inline bool nobody_at_home(weft_cond *c)
 	return nobody;
 }
 
-static WF_NOINLINE int signal_one(weft_cond *c)
+static WF_NOINLINE int signal_one(weft_cond *c, const char *where)
 {
 	bool guest = guest_begin(), home;
-	struct wf_waiter *w = take_first(c, &home);
+	struct wf_waiter *w;
+	int rc = take_first(c, &w, &home, where);
 
-	if (w != NULL)
+	if (rc > 0)
 		pass_on(w);
 	guest_end(guest);
-	return w != NULL;
+	return rc;
 }
 
-int weft_cond_signal(weft_cond *c)
+int weft_cond_signal_at(weft_cond *c, const char *where)
 {
-	return nobody_at_home(c) ? 0 : signal_one(c);
+	return nobody_at_home(c) ? 0 : signal_one(c, where);
 }
 
 /* Taken one at a time, so that the condition is not held for long, and passed on when
  * all are taken: who goes on may be the last to use the condition, and free it. In its
  * home color nobody goes on meanwhile, and each is passed on while it is warm. */
-int weft_cond_broadcast(weft_cond *c)
+int weft_cond_broadcast_at(weft_cond *c, const char *where)
 {
 	struct wf_waiter *chain = NULL, **end = &chain, *w;
 	bool guest = guest_begin(), home;
-	int n = 0;
+	int n = 0, rc;
 
-	for (; (w = take_first(c, &home)) != NULL; n++) {
+	for (; (rc = take_first(c, &w, &home, where)) > 0; n++) {
 		if (home) {
 			pass_on(w);
 			continue;
@@ -174,13 +180,13 @@ int weft_cond_broadcast(weft_cond *c)
 		pass_on(w);
 	}
 	guest_end(guest);
-	return n;
+	return rc < 0 ? rc : n;
 }
 
 int weft_cond_fini_at(weft_cond *c, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&c->home_);
-	bool used = c->waiters_.first != NULL;
+	bool used = c->waiters_.first != NULL && !wf_home_waiters_left(&c->waiters_.of_run);
 
 	wf_home_leave(&c->home_, how);
 	if (used)

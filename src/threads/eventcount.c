@@ -38,7 +38,8 @@ uint64_t weft_eventcount_prepare(weft_eventcount *e)
 	return count;
 }
 
-WF_NOINLINE int weft_eventcount_wait_until(weft_eventcount *e, uint64_t seen, uint64_t deadline)
+WF_NOINLINE int weft_eventcount_wait_until_at(weft_eventcount *e, uint64_t seen, uint64_t deadline,
+					      const char *where)
 {
 	struct watcher w = { .seen = seen };
 	int rc = wf_home_may_wait(deadline);
@@ -47,21 +48,25 @@ WF_NOINLINE int weft_eventcount_wait_until(weft_eventcount *e, uint64_t seen, ui
 
 	wf_waiter_init(&w.waiter, "event count", e, stop_waiting);
 	how = wf_home_enter(&e->home_);
+	if (wf_home_waiters_left(&e->waiters_.of_run))
+		return wf_home_left_over(&e->home_, how, "event count", where);
 	changed = e->count_ != seen;
 	if (!changed && rc == 0)
 		wf_waiters_add(&e->waiters_, &w.waiter);
 	wf_home_leave(&e->home_, how);
 	if (changed || rc < 0)
 		return changed ? 0 : rc;
-	wf_waiter_sleep(&w.waiter, deadline);
+	wf_waiter_sleep(&w.waiter, deadline, where);
 	return wf_home_all_woken(&w.waiter) ? 0 : w.waiter.wait.error;
 }
 
-int weft_eventcount_advance(weft_eventcount *e)
+int weft_eventcount_advance_at(weft_eventcount *e, const char *where)
 {
 	enum wf_home_how how = wf_home_enter_as(&e->home_, wf_thread_current);
 	struct wf_waiters all = e->waiters_;
 
+	if (wf_home_waiters_left(&all.of_run))
+		return wf_home_left_over(&e->home_, how, "event count", where);
 	e->waiters_ = (struct wf_waiters)WEFT_WAITERS_INIT_;
 	__atomic_store_n(&e->count_, e->count_ + 1, __ATOMIC_RELEASE);
 	return wf_home_leave_waking_all(&e->home_, how, &all);
@@ -70,7 +75,7 @@ int weft_eventcount_advance(weft_eventcount *e)
 int weft_eventcount_fini_at(weft_eventcount *e, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&e->home_);
-	bool used = e->waiters_.first != NULL;
+	bool used = e->waiters_.first != NULL && !wf_home_waiters_left(&e->waiters_.of_run);
 
 	wf_home_leave(&e->home_, how);
 	if (used)

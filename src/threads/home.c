@@ -94,7 +94,16 @@ WF_NOINLINE uintptr_t wf_home_who(void)
 	static _Thread_local uint32_t here;
 	weft_thread *t = wf_thread_self();
 
-	return t != NULL ? (uintptr_t)t : (uintptr_t)&here | 1;
+	return t != NULL ? wf_home_who_is(t) : (uintptr_t)&here | 1;
+}
+
+int wf_home_left_over(struct wf_home *h, enum wf_home_how how, const char *what, const char *where)
+{
+	wf_home_leave(h, how);
+	return wf_misuse(where, -EOWNERDEAD,
+			 "%s %p is used after the run that ended while a thread of it held it or "
+			 "waited for it: make it new before",
+			 what, (void *)h);
 }
 
 WF_NOINLINE int wf_home_may_wait(uint64_t deadline)

@@ -143,9 +143,37 @@ static inline int wf_home_leave_waking_all(struct wf_home *h, enum wf_home_how h
 	return wf_home_wake_all(how, list);
 }
 
-/* Who the caller is, to own something: a thread's address, or an odd number that is
- * the kernel thread's, for foreign ones and for plain handlers. */
+/* Who the caller is, to own something: a thread's address with the mark of its run, as its
+ * address may be another's in the next; or an odd number that is the kernel thread's, for foreign
+ * ones and for plain handlers. */
 uintptr_t wf_home_who(void);
+static inline uintptr_t wf_home_who_is(const struct weft_thread *t)
+{
+	return (uintptr_t)t | (uintptr_t)wf_run_mark;
+}
+
+/* Whether a run has left that in the object when it ended: who owned it, or those who waited. Inside,
+ * every call looks for that before it touches a waiter or compares owners, and then fails by
+ * wf_home_left_over: the waiters are gone, with their stacks. What is of no run, or of the one that
+ * the caller is in, is as it should be. */
+static inline bool wf_home_owner_left(uintptr_t owner)
+{
+	uint32_t run = wf_run_marked(owner);
+
+	return run != 0 && WF_UNLIKELY(run != wf_run_number() || wf_thread_current == NULL) &&
+	       wf_run_is_over(run);
+}
+
+static inline bool wf_home_waiters_left(const struct wf_of_run *n)
+{
+	return WF_UNLIKELY(n->count != 0) &&
+	       WF_UNLIKELY(n->run != wf_run_number() || wf_thread_current == NULL) &&
+	       wf_run_is_over(n->run);
+}
+
+/* Leaves the object and reports that. Returns -EOWNERDEAD. */
+WF_COLD int wf_home_left_over(struct wf_home *h, enum wf_home_how how, const char *what,
+			      const char *where);
 
 /* Whether the caller may wait until then: 0, -ETIMEDOUT if that is past, -EPERM in a
  * plain handler, or as wf_wait_allowed. */

@@ -87,7 +87,7 @@ static bool is_due(const struct wf_mutex_waiter *w)
  * mutex may be left from a run that was stopped. */
 static bool owner_runs(const weft_mutex *m, const struct wf_worker *w)
 {
-	uintptr_t context = m->owner_ + offsetof(weft_thread, context);
+	uintptr_t context = (m->owner_ & ~(uintptr_t)WF_RUN_MASK) + offsetof(weft_thread, context);
 	int others = wf_worker_others(w);
 
 	for (int i = 0; i < others && i < NEAR; i++) {
@@ -146,12 +146,20 @@ static void queue_up(weft_mutex *m, struct wf_waiter *w, enum wf_home_how how)
 		wait_on(m, w, next_pause(m, as_mutex_waiter(w), how));
 }
 
-/* 0, -EBUSY or -EDEADLK. With `w` also queues up for it if it is busy. */
+/* Whether a run ended while a thread or an event of it owned the mutex, or waited for it. */
+static bool left_over(const weft_mutex *m)
+{
+	return wf_home_owner_left(m->owner_) || wf_home_waiters_left(&m->waiters_.of_run);
+}
+
+/* 0, -EBUSY, -EDEADLK or -EOWNERDEAD. With `w` also queues up for it if it is busy. */
 static int take(weft_mutex *m, uintptr_t who, const char *where, struct wf_waiter *w)
 {
 	enum wf_home_how how = wf_home_enter(&m->home_);
 	int rc = m->owner_ == 0 ? 0 : m->owner_ == who ? -EDEADLK : -EBUSY;
 
+	if (WF_UNLIKELY(left_over(m)))
+		return wf_home_left_over(&m->home_, how, "mutex", where);
 	if (rc == 0)
 		own(m, who, where);
 	else if (rc == -EBUSY && w != NULL)
@@ -191,9 +199,19 @@ static int woken(weft_mutex *m, struct wf_waiter *w, int error)
 	return rc;
 }
 
-bool wf_mutex_try(weft_mutex *m, const char *where)
+bool wf_mutex_is_left_over(weft_mutex *m, const char *where)
 {
-	return take(m, wf_mutex_nobody(m), where, NULL) == 0;
+	enum wf_home_how how = wf_home_enter(&m->home_);
+
+	if (left_over(m))
+		return wf_home_left_over(&m->home_, how, "mutex", where) < 0;
+	wf_home_leave(&m->home_, how);
+	return false;
+}
+
+int wf_mutex_try(weft_mutex *m, const char *where)
+{
+	return take(m, wf_mutex_nobody(m), where, NULL);
 }
 
 int wf_mutex_answer(weft_mutex *m, struct wf_mutex_waiter *w, int error)
@@ -218,7 +236,7 @@ static void wait_once(struct wf_mutex_waiter *w, uint64_t deadline)
 	if (w->pause != 0)
 		stay_awake(w);
 	else
-		wf_waiter_sleep(&w->waiter, deadline);
+		wf_waiter_sleep(&w->waiter, deadline, w->where);
 }
 
 static int wait_for(weft_mutex *m, struct wf_mutex_waiter *w, uint64_t deadline)
@@ -258,20 +276,22 @@ static WF_NOINLINE int lock_slow(weft_mutex *m, uint64_t deadline, const char *w
 }
 
 /* The caller, thread t, entered it: locks it if it is free. */
-static inline bool lock_inside(weft_mutex *m, const weft_thread *t, enum wf_home_how how,
-			       const char *where)
+static WF_INLINE bool lock_inside(weft_mutex *m, const weft_thread *t, enum wf_home_how how,
+				  const char *where)
 {
-	bool done = m->owner_ == 0;
+	/* Waiters of another run: the long way reports them. */
+	bool done = m->owner_ == 0 &&
+		    (m->waiters_.first == NULL || m->waiters_.of_run.run == wf_run_number());
 
 	if (WF_LIKELY(done))
-		own(m, (uintptr_t)t, where);
+		own(m, wf_home_who_is(t), where);
 	wf_home_leave(&m->home_, how);
 	return done;
 }
 
 /* A mutex that is free, in its home color or, shared, entered at once: all that a lock costs
  * then. It must stay a leaf, with no other call than the last of its callers. */
-static inline bool lock_at_once(weft_mutex *m, const char *where)
+static WF_INLINE bool lock_at_once(weft_mutex *m, const char *where)
 {
 	weft_thread *t = wf_thread_current;
 
@@ -305,7 +325,7 @@ int weft_mutex_trylock_at(weft_mutex *m, const char *where)
 
 	if (rc == 0)
 		wf_locks_got(m, "mutex", where);
-	return rc == 0 ? 0 : -EBUSY;
+	return rc == -EDEADLK ? -EBUSY : rc;
 }
 
 void wf_mutex_queue(weft_mutex *m, struct wf_mutex_waiter *w)
@@ -361,25 +381,29 @@ static inline struct wf_waiter *release(weft_mutex *m, enum wf_home_how how)
 	return called ? NULL : first;
 }
 
-WF_NOINLINE int wf_mutex_release(weft_mutex *m, uintptr_t who)
+WF_NOINLINE int wf_mutex_release(weft_mutex *m, uintptr_t who, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&m->home_);
+	struct wf_waiter *next = NULL;
 	int rc = m->owner_ == who ? 0 : -EPERM;
-	struct wf_waiter *next = rc == 0 ? release(m, how) : NULL;
 
+	if (left_over(m))
+		return wf_home_left_over(&m->home_, how, "mutex", where);
+	if (rc == 0)
+		next = release(m, how);
 	wf_home_leave_calling(&m->home_, how, next);
 	return rc;
 }
 
 static WF_NOINLINE int unlock_slow(weft_mutex *m, const char *where)
 {
-	int rc = wf_mutex_release(m, wf_home_who());
+	int rc = wf_mutex_release(m, wf_home_who(), where);
 
-	if (rc < 0)
-		rc = wf_mutex_release(m, wf_mutex_nobody(m));
-	return rc == 0 ? 0
-		       : wf_misuse(where, rc, "mutex %p is unlocked by who does not own it",
-				   (void *)m);
+	if (rc == -EPERM)
+		rc = wf_mutex_release(m, wf_mutex_nobody(m), where);
+	if (rc != -EPERM)
+		return rc;
+	return wf_misuse(where, rc, "mutex %p is unlocked by who does not own it", (void *)m);
 }
 
 /* The caller entered it, and owns it. */
@@ -395,7 +419,7 @@ static WF_NOINLINE int unlock_waited(weft_mutex *m, enum wf_home_how how)
 static inline int unlock_inside(weft_mutex *m, const weft_thread *t, enum wf_home_how how,
 				const char *where)
 {
-	if (WF_UNLIKELY(m->owner_ != (uintptr_t)t)) {
+	if (WF_UNLIKELY(m->owner_ != wf_home_who_is(t))) {
 		wf_home_leave(&m->home_, how);
 		return unlock_slow(m, where);
 	}
@@ -427,6 +451,8 @@ int weft_mutex_fini_at(weft_mutex *m, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&m->home_);
 	bool owned = m->owner_ != 0, used = owned || m->waiters_.first != NULL;
+
+	used = used && !left_over(m);
 
 	wf_home_leave(&m->home_, how);
 	if (used && !owned)

@@ -13,7 +13,8 @@ struct wf_mutex_waiter {
 	uint32_t pause;  /* ns for which it stays awake before it looks again; 0: it sleeps */
 };
 
-/* Queues up one who sleeps and is in no list: it is woken when the mutex is its own,
+/* Queues up one who sleeps and is in no list, of a mutex that is not left over from another run: it
+ * is woken when the mutex is its own,
  * or might be. Then it calls wf_mutex_woken, and owns it when that returns. */
 void wf_mutex_queue(weft_mutex *m, struct wf_mutex_waiter *w);
 void wf_mutex_woken(weft_mutex *m, struct wf_mutex_waiter *w);
@@ -21,11 +22,14 @@ void wf_mutex_woken(weft_mutex *m, struct wf_mutex_waiter *w);
 /* The owner of a mutex that was locked by one without a stack. Whoever unlocks it may. */
 static inline uintptr_t wf_mutex_nobody(const weft_mutex *m)
 {
-	return (uintptr_t)m | 1;
+	return (uintptr_t)m | 1 | (uintptr_t)wf_run_number() << WF_RUN_SHIFT;
 }
 
-/* Locks it for that owner if it is free; false if it is not. */
-bool wf_mutex_try(weft_mutex *m, const char *where);
+/* Locks it for that owner if it is free: 0, or -EBUSY, or -EOWNERDEAD. */
+int wf_mutex_try(weft_mutex *m, const char *where);
+
+/* Whether it is left over from another run, which is reported. */
+bool wf_mutex_is_left_over(weft_mutex *m, const char *where);
 
 /* One without a stack was queued, and woken: 0: it owns it; -EBUSY: it is woken again; or, if
  * it does not own it, `error`, which is not 0 if it was told to stop. */
@@ -33,7 +37,7 @@ int wf_mutex_answer(weft_mutex *m, struct wf_mutex_waiter *w, int error);
 /* Tells it to stop: false if it is woken, or will be. */
 bool wf_mutex_stop(weft_mutex *m, struct wf_mutex_waiter *w);
 
-/* Unlocks for `who`: 0 or -EPERM. */
-int wf_mutex_release(weft_mutex *m, uintptr_t who);
+/* Unlocks for `who`: 0 or -EPERM, or -EOWNERDEAD. */
+int wf_mutex_release(weft_mutex *m, uintptr_t who, const char *where);
 
 #endif

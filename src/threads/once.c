@@ -74,13 +74,21 @@ static void run(weft_once *o, weft_fn *fn, void *arg)
 	finish(o);
 }
 
-/* What the caller is to do: 0, it is done; 1, run it; -EBUSY, wait; -EDEADLK. With
+/* Whether a run ended while a thread of it ran the function, or was to. */
+static bool left_over(const weft_once *o)
+{
+	return wf_home_owner_left(o->runner_) || wf_home_waiters_left(&o->waiters_.of_run);
+}
+
+/* What the caller is to do: 0, it is done; 1, run it; -EBUSY, wait; -EDEADLK; -EOWNERDEAD. With
  * `w` it queues up if it is to wait. */
-static int come(weft_once *o, uintptr_t who, struct wf_waiter *w)
+static int come(weft_once *o, uintptr_t who, struct wf_waiter *w, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&o->home_);
 	int rc;
 
+	if (left_over(o))
+		return wf_home_left_over(&o->home_, how, "once", where);
 	if (o->runner_ == OVER)
 		rc = 0;
 	else if (o->runner_ == 0)
@@ -98,7 +106,7 @@ static int come(weft_once *o, uintptr_t who, struct wf_waiter *w)
 }
 
 /* Until it is done, or there is nobody who does it. */
-static int wait_for(weft_once *o, uintptr_t who, uint64_t deadline)
+static int wait_for(weft_once *o, uintptr_t who, uint64_t deadline, const char *where)
 {
 	struct wf_waiter w;
 	int rc = wf_home_may_wait(deadline);
@@ -106,10 +114,10 @@ static int wait_for(weft_once *o, uintptr_t who, uint64_t deadline)
 	if (rc < 0)
 		return rc;
 	wf_waiter_init(&w, "once", o, stop_waiting);
-	rc = come(o, who, &w);
+	rc = come(o, who, &w, where);
 	if (rc != -EBUSY)
 		return rc;
-	wf_waiter_sleep(&w, deadline);
+	wf_waiter_sleep(&w, deadline, where);
 	return w.granted || wf_home_all_woken(&w) ? -EAGAIN : w.wait.error;
 }
 
@@ -120,9 +128,9 @@ static WF_NOINLINE int once_slow(weft_once *o, weft_fn *fn, void *arg, uint64_t 
 	int rc;
 
 	do {
-		rc = come(o, who, NULL);
+		rc = come(o, who, NULL, where);
 		if (rc == -EBUSY)
-			rc = wait_for(o, who, deadline);
+			rc = wait_for(o, who, deadline, where);
 	} while (rc == -EAGAIN);
 	if (rc == -EDEADLK)
 		return wf_misuse(where, rc, "once %p: called from the function that it runs",

@@ -152,3 +152,118 @@ int(weft_hop)(weft_color color)
 {
 	return weft_hop_at(color, WF_NO_PLACE);
 }
+
+int(weft_cond_signal)(weft_cond *c)
+{
+	return weft_cond_signal_at(c, WF_NO_PLACE);
+}
+
+int(weft_cond_broadcast)(weft_cond *c)
+{
+	return weft_cond_broadcast_at(c, WF_NO_PLACE);
+}
+
+int(weft_sem_wait_until)(weft_sem *s, uint64_t deadline)
+{
+	return weft_sem_wait_until_at(s, deadline, WF_NO_PLACE);
+}
+
+int(weft_sem_wait)(weft_sem *s)
+{
+	return weft_sem_wait_until_at(s, WEFT_FOREVER, WF_NO_PLACE);
+}
+
+int(weft_sem_trywait)(weft_sem *s)
+{
+	return weft_sem_trywait_at(s, WF_NO_PLACE);
+}
+
+int(weft_sem_post)(weft_sem *s)
+{
+	return weft_sem_post_at(s, WF_NO_PLACE);
+}
+
+int(weft_barrier_wait_until)(weft_barrier *b, uint64_t deadline)
+{
+	return weft_barrier_wait_until_at(b, deadline, WF_NO_PLACE);
+}
+
+int(weft_barrier_wait)(weft_barrier *b)
+{
+	return weft_barrier_wait_until_at(b, WEFT_FOREVER, WF_NO_PLACE);
+}
+
+int(weft_waitgroup_wait_until)(weft_waitgroup *g, uint64_t deadline)
+{
+	return weft_waitgroup_wait_until_at(g, deadline, WF_NO_PLACE);
+}
+
+int(weft_waitgroup_wait)(weft_waitgroup *g)
+{
+	return weft_waitgroup_wait_until_at(g, WEFT_FOREVER, WF_NO_PLACE);
+}
+
+int(weft_eventcount_wait_until)(weft_eventcount *e, uint64_t seen, uint64_t deadline)
+{
+	return weft_eventcount_wait_until_at(e, seen, deadline, WF_NO_PLACE);
+}
+
+int(weft_eventcount_wait)(weft_eventcount *e, uint64_t seen)
+{
+	return weft_eventcount_wait_until_at(e, seen, WEFT_FOREVER, WF_NO_PLACE);
+}
+
+int(weft_eventcount_advance)(weft_eventcount *e)
+{
+	return weft_eventcount_advance_at(e, WF_NO_PLACE);
+}
+
+int(weft_channel_send_until)(weft_channel *ch, const void *from, uint64_t deadline)
+{
+	return weft_channel_send_until_at(ch, from, deadline, WF_NO_PLACE);
+}
+
+int(weft_channel_send)(weft_channel *ch, const void *from)
+{
+	return weft_channel_send_until_at(ch, from, WEFT_FOREVER, WF_NO_PLACE);
+}
+
+int(weft_channel_receive_until)(weft_channel *ch, void *to, uint64_t deadline)
+{
+	return weft_channel_receive_until_at(ch, to, deadline, WF_NO_PLACE);
+}
+
+int(weft_channel_receive)(weft_channel *ch, void *to)
+{
+	return weft_channel_receive_until_at(ch, to, WEFT_FOREVER, WF_NO_PLACE);
+}
+
+int(weft_channel_try_send)(weft_channel *ch, const void *from)
+{
+	return weft_channel_try_send_at(ch, from, WF_NO_PLACE);
+}
+
+int(weft_channel_try_receive)(weft_channel *ch, void *to)
+{
+	return weft_channel_try_receive_at(ch, to, WF_NO_PLACE);
+}
+
+int(weft_channel_close)(weft_channel *ch)
+{
+	return weft_channel_close_at(ch, WF_NO_PLACE);
+}
+
+int(weft_select_until)(weft_case *cases, size_t count, uint64_t deadline)
+{
+	return weft_select_until_at(cases, count, deadline, WF_NO_PLACE);
+}
+
+int(weft_select)(weft_case *cases, size_t count)
+{
+	return weft_select_until_at(cases, count, WEFT_FOREVER, WF_NO_PLACE);
+}
+
+int(weft_try_select)(weft_case *cases, size_t count)
+{
+	return weft_try_select_at(cases, count, WF_NO_PLACE);
+}

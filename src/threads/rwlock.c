@@ -37,6 +37,24 @@ static void enter(weft_rwlock *l, uintptr_t who, const char *where, bool writes)
 		l->owner_ = who;
 	else
 		l->readers_++;
+	if (!writes && wf_run_marked(who) != 0)
+		wf_of_run_add(&l->readers_of_run_);
+}
+
+/* A reader has left; they have no names. */
+static void reader_leaves(weft_rwlock *l, uintptr_t who)
+{
+	l->readers_--;
+	if (l->readers_ == 0)
+		l->readers_of_run_.count = 0;
+	else if (wf_run_marked(who) != 0 && l->readers_of_run_.count > 0)
+		wf_of_run_drop(&l->readers_of_run_);
+}
+
+static bool left_over(const weft_rwlock *l)
+{
+	return wf_home_owner_left(l->owner_) || wf_home_waiters_left(&l->readers_of_run_) ||
+	       wf_home_waiters_left(&l->waiters_.of_run);
 }
 
 /* Takes some of those off the queue who can have it now, gives it to them, and adds
@@ -91,13 +109,15 @@ static void stop_waiting(struct wf_wait *wait)
 		wf_waiter_wake(w);
 }
 
-/* 0, -EBUSY or -EDEADLK. With `w` also queues up. */
+/* 0, -EBUSY, -EDEADLK or -EOWNERDEAD. With `w` also queues up. */
 static inline int take(weft_rwlock *l, uintptr_t who, const char *where, bool writes,
 		       struct wf_waiter *w)
 {
 	enum wf_home_how how = wf_home_enter(&l->home_);
 	int rc = -EBUSY;
 
+	if (WF_UNLIKELY(left_over(l)))
+		return wf_home_left_over(&l->home_, how, "rwlock", where);
 	if (l->owner_ == who)
 		rc = -EDEADLK;
 	else if (l->waiters_.first == NULL && may_enter(l, writes))
@@ -125,7 +145,7 @@ static WF_NOINLINE int wait_for(weft_rwlock *l, bool writes, uintptr_t who, uint
 	if (rc == 0)
 		rc = take(l, who, where, writes, &w.waiter);
 	if (rc == -EBUSY) {
-		wf_waiter_sleep(&w.waiter, deadline);
+		wf_waiter_sleep(&w.waiter, deadline, where);
 		rc = w.waiter.granted ? 0 : w.waiter.wait.error;
 	}
 	if (deadline == WEFT_FOREVER)
@@ -164,7 +184,7 @@ static int try_lock(weft_rwlock *l, bool writes, const char *where)
 
 	if (rc == 0)
 		wf_locks_got(l, "rwlock", where);
-	return rc == 0 ? 0 : -EBUSY;
+	return rc == -EDEADLK ? -EBUSY : rc;
 }
 
 int weft_rwlock_tryrdlock_at(weft_rwlock *l, const char *where)
@@ -183,10 +203,12 @@ int weft_rwlock_unlock_at(weft_rwlock *l, const char *where)
 	bool held = wf_locks_lost(l);
 	enum wf_home_how how = wf_home_enter(&l->home_);
 
+	if (left_over(l))
+		return wf_home_left_over(&l->home_, how, "rwlock", where);
 	if (held && l->owner_ == who) {
 		l->owner_ = 0;
 	} else if (held && l->owner_ == 0 && l->readers_ > 0) {
-		l->readers_--;
+		reader_leaves(l, who);
 	} else {
 		wf_home_leave(&l->home_, how);
 		return wf_misuse(where, -EPERM, "rwlock %p is unlocked by who did not lock it",
@@ -202,7 +224,7 @@ int weft_rwlock_unlock_at(weft_rwlock *l, const char *where)
 int weft_rwlock_fini_at(weft_rwlock *l, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&l->home_);
-	bool used = l->owner_ != 0 || l->readers_ != 0;
+	bool used = (l->owner_ != 0 || l->readers_ != 0) && !left_over(l);
 
 	wf_home_leave(&l->home_, how);
 	if (used)

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "base/report.h"
+#include "threads/call.h"
 #include "threads/channel.h"
 #include "threads/shm.h"
 
@@ -81,15 +82,16 @@ static void leave_all(weft_case *order)
 }
 
 /* Tries one case after the other, each in a pass of its own. */
-static int try_each(weft_case *cases, size_t count, size_t start)
+static int try_each(weft_case *cases, size_t count, size_t start, const char *where,
+		    uintptr_t caller)
 {
 	for (size_t k = 0, i = start; k < count; k++, i = i + 1 < count ? i + 1 : 0) {
 		int rc;
 
 		if (cases[i].channel == NULL)
 			continue;
-		rc = wf_channel_try(&cases[i]);
-		if (rc == -ENOMEM)
+		rc = wf_channel_try(&cases[i], where, caller);
+		if (rc == -ENOMEM || rc == -EOWNERDEAD)
 			return rc;
 		if (rc != -EAGAIN) {
 			cases[i].result = rc;
@@ -112,6 +114,8 @@ static int try_inside(weft_case *cases, size_t count, size_t start, struct wf_pa
 		rc = c->sends ? wf_channel_send(c->channel, pass, c->from)
 			      : wf_channel_receive(c->channel, pass, c->to);
 		WF_ASSERT(rc != -ENOMEM); /* an unbounded one does not come here */
+		if (rc == -EOWNERDEAD)
+			return rc;
 		if (rc != -EAGAIN) {
 			c->result = rc;
 			return (int)i;
@@ -172,16 +176,16 @@ static int try_or_list(struct wf_choice *choice, size_t start)
 	return rc;
 }
 
-int weft_try_select(weft_case *cases, size_t count)
+int weft_try_select_at(weft_case *cases, size_t count, const char *where)
 {
-	return try_each(cases, count, start_among(count));
+	return try_each(cases, count, start_among(count), where, WF_CALLER);
 }
 
-int weft_select_until(weft_case *cases, size_t count, uint64_t deadline)
+int weft_select_until_at(weft_case *cases, size_t count, uint64_t deadline, const char *where)
 {
 	size_t start = start_among(count);
 	struct wf_choice choice;
-	int rc = try_each(cases, count, start);
+	int rc = try_each(cases, count, start, where, WF_CALLER);
 
 	if (rc != -EAGAIN)
 		return rc;
@@ -192,5 +196,5 @@ int weft_select_until(weft_case *cases, size_t count, uint64_t deadline)
 		return rc;
 	wf_choice_init(&choice, wf_thread_self(), cases, count, "select");
 	rc = try_or_list(&choice, start);
-	return rc != -EAGAIN ? rc : wf_choice_wait(&choice, deadline);
+	return rc != -EAGAIN ? rc : wf_choice_wait(&choice, deadline, where);
 }

@@ -15,21 +15,35 @@ static void stop_waiting(struct wf_wait *wait)
 		wf_waiter_wake(w);
 }
 
-/* Whether there was a unit to take. With `w` queues up for one if not. */
-static inline bool take(weft_sem *s, struct wf_waiter *w)
+/* Takes a unit, if there is one. */
+static inline bool take_at_once(weft_sem *s)
 {
 	enum wf_home_how how = wf_home_enter_as(&s->home_, wf_thread_current);
 	bool got = s->value_ > 0;
 
 	if (got)
 		s->value_--;
-	else if (w != NULL)
-		wf_waiters_add(&s->waiters_, w);
 	wf_home_leave(&s->home_, how);
 	return got;
 }
 
-static WF_NOINLINE int wait_for_unit(weft_sem *s, uint64_t deadline)
+/* The same: 0, or -EBUSY if there is none; then with `w` queues up for one. */
+static WF_NOINLINE int take(weft_sem *s, struct wf_waiter *w, const char *where)
+{
+	enum wf_home_how how = wf_home_enter(&s->home_);
+	int rc = s->value_ > 0 ? 0 : -EBUSY;
+
+	if (wf_home_waiters_left(&s->waiters_.of_run))
+		return wf_home_left_over(&s->home_, how, "semaphore", where);
+	if (rc == 0)
+		s->value_--;
+	else if (w != NULL)
+		wf_waiters_add(&s->waiters_, w);
+	wf_home_leave(&s->home_, how);
+	return rc;
+}
+
+static WF_NOINLINE int wait_for_unit(weft_sem *s, uint64_t deadline, const char *where)
 {
 	struct wf_waiter w;
 	int rc = wf_home_may_wait(deadline);
@@ -37,44 +51,53 @@ static WF_NOINLINE int wait_for_unit(weft_sem *s, uint64_t deadline)
 	if (rc < 0)
 		return rc;
 	wf_waiter_init(&w, "semaphore", s, stop_waiting);
-	if (take(s, &w))
-		return 0;
-	wf_waiter_sleep(&w, deadline);
+	rc = take(s, &w, where);
+	if (rc != -EBUSY)
+		return rc;
+	wf_waiter_sleep(&w, deadline, where);
 	return w.granted ? 0 : w.wait.error;
 }
 
-int weft_sem_wait_until(weft_sem *s, uint64_t deadline)
+int weft_sem_wait_until_at(weft_sem *s, uint64_t deadline, const char *where)
 {
-	return WF_LIKELY(take(s, NULL)) ? 0 : wait_for_unit(s, deadline);
+	return WF_LIKELY(take_at_once(s)) ? 0 : wait_for_unit(s, deadline, where);
 }
 
-int weft_sem_trywait(weft_sem *s)
+int weft_sem_trywait_at(weft_sem *s, const char *where)
 {
-	return take(s, NULL) ? 0 : -EBUSY;
+	return WF_LIKELY(take_at_once(s)) ? 0 : take(s, NULL, where);
 }
 
-int weft_sem_post(weft_sem *s)
+/* Somebody waits; the caller is inside, and after this is not. */
+static WF_NOINLINE int hand_over(weft_sem *s, enum wf_home_how how, const char *where)
+{
+	struct wf_waiter *next = s->waiters_.first;
+
+	if (wf_home_waiters_left(&s->waiters_.of_run))
+		return wf_home_left_over(&s->home_, how, "semaphore", where);
+	wf_waiters_remove(&s->waiters_, next);
+	next->granted = true;
+	wf_home_leave_waking(&s->home_, how, next);
+	return 0;
+}
+
+int weft_sem_post_at(weft_sem *s, const char *where)
 {
 	enum wf_home_how how = wf_home_enter_as(&s->home_, wf_thread_current);
-	struct wf_waiter *next = s->waiters_.first;
-	int rc = 0;
+	int rc = s->value_ == UINT32_MAX ? -EOVERFLOW : 0;
 
-	if (next != NULL) {
-		wf_waiters_remove(&s->waiters_, next);
-		next->granted = true;
-	} else if (s->value_ == UINT32_MAX) {
-		rc = -EOVERFLOW;
-	} else {
+	if (s->waiters_.first != NULL)
+		return hand_over(s, how, where);
+	if (rc == 0)
 		s->value_++;
-	}
-	wf_home_leave_waking(&s->home_, how, next);
+	wf_home_leave(&s->home_, how);
 	return rc;
 }
 
 int weft_sem_fini_at(weft_sem *s, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&s->home_);
-	bool used = s->waiters_.first != NULL;
+	bool used = s->waiters_.first != NULL && !wf_home_waiters_left(&s->waiters_.of_run);
 
 	wf_home_leave(&s->home_, how);
 	if (used)

@@ -229,7 +229,7 @@ int weft_signal_wait_until(const sigset_t *set, uint64_t deadline)
 	if (rc != 0)
 		return rc;
 	wf_live_add(1);
-	wf_waiter_sleep(&w.waiter, deadline);
+	wf_waiter_sleep(&w.waiter, deadline, NULL);
 	wf_live_add(-1);
 	return w.signo != 0 ? w.signo : w.waiter.wait.error;
 }

@@ -2,14 +2,25 @@
 #include "threads/wait.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/report.h"
 #include "platform/clock.h"
-#include "threads/thread.h"
+#include "platform/file.h"
+#include "threads/home.h"
+
+/* ns until a foreign kernel thread looks for the first time whether anybody is left who could wake
+ * it, and the longest pause between such looks. */
+#define FIRST_LOOK ((uint64_t)1 << 20)
+#define LAST_LOOK ((uint64_t)1 << 33)
 
 struct wf_wait wf_wait_finish = { .what = "finish" };
 
@@ -89,26 +100,105 @@ static struct timespec as_timespec(uint64_t ns)
 				  .tv_nsec = (long)(ns % 1000000000) };
 }
 
-static WF_NOINLINE void sleep_in_kernel(struct wf_waiter *w, uint64_t deadline)
+/* Outside of runs, who sleeps without a deadline is woken by another kernel thread or by nobody.
+ * So sleepers are counted, each until it is woken, and when there are as many as the process has
+ * threads nobody is left. `timed` are those who wake by themselves. */
+static _Atomic int sleepers, timed;
+
+/* A forked child has one thread, and that is awake. */
+static void forget_sleepers(void)
 {
-	struct timespec at = as_timespec(deadline);
-	bool limited = deadline != UINT64_MAX;
-
-	while (atomic_load_explicit(&w->futex, memory_order_acquire) == 0) {
-		long r = syscall(SYS_futex, &w->futex, FUTEX_WAIT_BITSET_PRIVATE, 0,
-				 limited ? &at : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
-
-		if (r < 0 && errno == ETIMEDOUT && limited) {
-			limited = false;
-			wf_wait_cancel(&w->wait, -ETIMEDOUT);
-		}
-	}
+	atomic_store(&sleepers, 0);
+	atomic_store(&timed, 0);
 }
 
-void wf_waiter_sleep(struct wf_waiter *w, uint64_t deadline)
+static __attribute__((constructor)) void begin(void)
+{
+	(void)pthread_atfork(NULL, NULL, forget_sleepers);
+}
+
+/* How many threads the process has, as the kernel counts; INT_MAX if it does not tell. */
+static int count_threads(void)
+{
+	char text[WF_FILE_SIZE], *at;
+	long n = 0;
+
+	if (wf_file_read(text, "/proc/self/status") > 0) {
+		at = strstr(text, "\nThreads:");
+		n = at != NULL ? strtol(at + sizeof "\nThreads:" - 1, NULL, 10) : 0;
+	}
+	return n > 0 && n < INT_MAX ? (int)n : INT_MAX;
+}
+
+/* For a sleeper that is counted and was not woken. A thread that is about to wake it is not
+ * asleep. */
+static bool nobody_is_left(void)
+{
+	if (wf_enter() == 0) {
+		wf_leave();
+		return false;
+	}
+	return atomic_load(&timed) == 0 && atomic_load(&sleepers) >= count_threads();
+}
+
+static bool is_woken(struct wf_waiter *w)
+{
+	return atomic_load_explicit(&w->futex, memory_order_acquire) != 0;
+}
+
+/* False: the time came first. */
+static bool sleep_until(struct wf_waiter *w, uint64_t when)
+{
+	struct timespec at = as_timespec(when);
+
+	while (!is_woken(w)) {
+		long r = syscall(SYS_futex, &w->futex, FUTEX_WAIT_BITSET_PRIVATE, 0,
+				 when != UINT64_MAX ? &at : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+
+		if (r < 0 && errno == ETIMEDOUT)
+			return is_woken(w);
+	}
+	return true;
+}
+
+/* Looks now and then, ever more seldom, whether somebody is left: threads end. */
+static void sleep_without_deadline(struct wf_waiter *w, const char *where)
+{
+	uint64_t pause = FIRST_LOOK;
+
+	while (!sleep_until(w, wf_now() + pause) && !nobody_is_left())
+		pause *= pause < LAST_LOOK ? 2 : 1;
+	if (is_woken(w))
+		return;
+	(void)wf_misuse(where, -EDEADLK,
+			"waits for ever for %s %p: no run is under way, and no other thread of the "
+			"process is awake",
+			w->wait.what, (void *)w->wait.on);
+	wf_wait_cancel(&w->wait, -EDEADLK);
+	(void)sleep_until(w, UINT64_MAX);
+}
+
+static WF_NOINLINE void sleep_in_kernel(struct wf_waiter *w, uint64_t deadline, const char *where)
+{
+	bool limited = deadline != UINT64_MAX;
+
+	if (limited)
+		atomic_fetch_add(&timed, 1);
+	atomic_fetch_add(&sleepers, 1);
+	if (!limited) {
+		sleep_without_deadline(w, where);
+		return;
+	}
+	if (!sleep_until(w, deadline))
+		wf_wait_cancel(&w->wait, -ETIMEDOUT);
+	(void)sleep_until(w, UINT64_MAX);
+	atomic_fetch_sub(&timed, 1);
+}
+
+void wf_waiter_sleep(struct wf_waiter *w, uint64_t deadline, const char *where)
 {
 	if (WF_UNLIKELY(w->thread == NULL))
-		sleep_in_kernel(w, deadline);
+		sleep_in_kernel(w, deadline, where);
 	else
 		wait_as(w->thread, &w->wait, deadline);
 }
@@ -124,6 +214,7 @@ static WF_NOINLINE void wake_thread(weft_thread *t)
 
 static void wake_in_kernel(_Atomic uint32_t *futex)
 {
+	atomic_fetch_sub(&sleepers, 1);
 	/* After the store it may be gone: waking an address that nobody waits at, or
 	 * that is something else by now, does no harm. */
 	atomic_store_explicit(futex, 1, memory_order_release);
@@ -154,6 +245,8 @@ void wf_waiter_wake(struct wf_waiter *w)
 
 void wf_waiters_add(struct wf_waiters *list, struct wf_waiter *w)
 {
+	if (!wf_waiter_is_foreign(w))
+		wf_of_run_add(&list->of_run);
 	w->next = NULL;
 	w->prev = list->last;
 	if (list->last != NULL)
@@ -166,6 +259,12 @@ void wf_waiters_add(struct wf_waiters *list, struct wf_waiter *w)
 
 void wf_waiters_remove(struct wf_waiters *list, struct wf_waiter *w)
 {
+	if (!wf_waiter_is_foreign(w)) {
+		wf_of_run_drop(&list->of_run);
+	} else if (wf_home_waiters_left(&list->of_run)) {
+		w->listed = false; /* its neighbours are gone */
+		return;
+	}
 	if (w->prev != NULL)
 		w->prev->next = w->next;
 	else

@@ -18,6 +18,7 @@
 #include <weft/sync.h>
 
 #include "base/compiler.h"
+#include "scheduler/scheduler.h"
 
 struct weft_thread;
 
@@ -94,8 +95,9 @@ static inline bool wf_waiter_is_foreign(const struct wf_waiter *w)
 }
 
 /* Waits until woken, as wf_wait; a foreign kernel thread sleeps in the kernel, and
- * calls cancel itself when the deadline comes. */
-void wf_waiter_sleep(struct wf_waiter *w, uint64_t deadline);
+ * calls cancel itself when the deadline comes, or when nobody is left who could wake it: then
+ * the error is -EDEADLK, and was reported for `where`. */
+void wf_waiter_sleep(struct wf_waiter *w, uint64_t deadline, const char *where);
 
 /* One was taken off the list, for good: when this returns its cancel does not touch the
  * object any more. Outside of the object. `alone`: nothing of the waiter's color runs
@@ -115,7 +117,21 @@ static inline void wf_waiter_part(struct wf_waiter *w, bool alone)
 /* Wakes one that was taken off the list. After this call it may be gone. */
 void wf_waiter_wake(struct wf_waiter *w);
 
-/* struct wf_waiters, in <weft/sync.h>: its first and its last. */
+/* struct wf_of_run, in <weft/sync.h>: counts things of a run. Without any `run` means nothing. */
+static inline void wf_of_run_add(struct wf_of_run *n)
+{
+	n->count++;
+	n->run = wf_run_number();
+}
+
+static inline void wf_of_run_drop(struct wf_of_run *n)
+{
+	n->count--;
+}
+
+/* struct wf_waiters, in <weft/sync.h>: its first and its last; and how many of them belong to a
+ * run. Foreign kernel threads do not. When the run is over the others are gone, with the stacks
+ * that they lie on: then nobody touches the list any more (home.h). */
 void wf_waiters_add(struct wf_waiters *list, struct wf_waiter *w);
 void wf_waiters_remove(struct wf_waiters *list, struct wf_waiter *w);
 

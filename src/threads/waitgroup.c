@@ -30,6 +30,8 @@ int weft_waitgroup_add_at(weft_waitgroup *g, int64_t n, const char *where)
 	int64_t count;
 	int rc = 0;
 
+	if (wf_home_waiters_left(&g->waiters_.of_run))
+		return wf_home_left_over(&g->home_, how, "wait group", where);
 	if (__builtin_add_overflow(g->count_, n, &count))
 		rc = n < 0 ? -EINVAL : -EOVERFLOW;
 	else if (count < 0)
@@ -48,7 +50,8 @@ int weft_waitgroup_add_at(weft_waitgroup *g, int64_t n, const char *where)
 	return rc;
 }
 
-WF_NOINLINE int weft_waitgroup_wait_until(weft_waitgroup *g, uint64_t deadline)
+WF_NOINLINE int weft_waitgroup_wait_until_at(weft_waitgroup *g, uint64_t deadline,
+					     const char *where)
 {
 	struct watcher w;
 	int rc = wf_home_may_wait(deadline);
@@ -57,6 +60,8 @@ WF_NOINLINE int weft_waitgroup_wait_until(weft_waitgroup *g, uint64_t deadline)
 
 	wf_waiter_init(&w.waiter, "wait group", g, stop_waiting);
 	how = wf_home_enter(&g->home_);
+	if (wf_home_waiters_left(&g->waiters_.of_run))
+		return wf_home_left_over(&g->home_, how, "wait group", where);
 	zero = g->count_ == 0;
 	w.round = g->round_;
 	if (!zero && rc == 0)
@@ -64,14 +69,14 @@ WF_NOINLINE int weft_waitgroup_wait_until(weft_waitgroup *g, uint64_t deadline)
 	wf_home_leave(&g->home_, how);
 	if (zero || rc < 0)
 		return zero ? 0 : rc;
-	wf_waiter_sleep(&w.waiter, deadline);
+	wf_waiter_sleep(&w.waiter, deadline, where);
 	return wf_home_all_woken(&w.waiter) ? 0 : w.waiter.wait.error;
 }
 
 int weft_waitgroup_fini_at(weft_waitgroup *g, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&g->home_);
-	bool used = g->count_ != 0;
+	bool used = g->count_ != 0 && !wf_home_waiters_left(&g->waiters_.of_run);
 
 	wf_home_leave(&g->home_, how);
 	if (used)

@@ -7,6 +7,7 @@
 #include <weft/weft.h>
 
 #include "threads/blocking.h"
+#include "threads/home.h"
 
 #include <semaphore.h>
 #include <signal.h>
@@ -95,7 +96,7 @@ static inline void mutex_let(struct thing *x)
 static inline void mutex_intact(struct thing *x)
 {
 	CHECK(x->mutex.waiters_.first == NULL);
-	CHECK_EQ(x->mutex.owner_, (uintptr_t)weft_self());
+	CHECK_EQ(x->mutex.owner_, wf_home_who());
 }
 
 static inline void mutex_end(struct thing *x)
@@ -109,7 +110,7 @@ static inline int cond_call(struct thing *x)
 
 	CHECK_EQ(weft_mutex_lock(&x->mutex), 0);
 	rc = weft_cond_wait(&x->cond, &x->mutex);
-	CHECK_EQ(x->mutex.owner_, (uintptr_t)weft_self());
+	CHECK_EQ(x->mutex.owner_, wf_home_who());
 	CHECK_EQ(weft_mutex_unlock(&x->mutex), 0);
 	return rc;
 }
