@@ -121,7 +121,7 @@ static bool loot_in_sight(struct wf_worker *w)
 		struct wf_worker *v = wf_sched_worker(s, i);
 
 		if (s->policy.steal & WF_STEAL_ON &&
-		    wf_runq_has_loot(&v->queue, wf_worker_least_worth(v)))
+		    wf_runq_has_loot(&v->queue, wf_loot_lanes(wf_worker_least_worth(v))))
 			return true;
 	}
 	return false;

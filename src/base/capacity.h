@@ -29,6 +29,7 @@
 #define WF_STACK_SLAB 512      /* KiB of address space for stacks at first */
 #define WF_STACK_SLAB_MAX 1024 /* KiB taken later, at most, at a time */
 #define WF_TAME_QUARANTINE 4   /* freed closures and events that are kept to find misuse */
+#define WF_RESERVES 2          /* reserves (stall.c) beyond one for each worker */
 #else
 #define WF_COLOR_SHARDS 256
 #define WF_COLOR_SLOTS 16
@@ -52,10 +53,12 @@
 #define WF_STACK_SLAB (16 << 10)
 #define WF_STACK_SLAB_MAX (1 << 20)
 #define WF_TAME_QUARANTINE 4096
+#define WF_RESERVES 64
 #endif
 
 #define WF_WORKERS_MAX 1024
-/* With stand-ins for stuck ones. */
-#define WF_WORKERS_LIMIT(workers) (2 * (workers) + 2)
+/* With stand-ins for stuck workers: those that run anything, and then the reserves. */
+#define WF_WORKERS_OPEN(workers) (2 * (workers) + 2)
+#define WF_WORKERS_LIMIT(workers) (WF_WORKERS_OPEN(workers) + (workers) + WF_RESERVES)
 
 #endif

@@ -97,7 +97,7 @@ static WF_NOINLINE void wake_for_surplus(struct wf_sched *s, struct wf_worker *t
 	if (WF_LOAD(&t->queue.colors) < (busy ? 1u : 2u))
 		return;
 	if (wf_policy_worth_waking(&s->policy, WF_LOAD(&t->queue.steal_time)) ||
-	    (WF_LOAD(&t->swamped) && wf_runq_has_loot(&t->queue, WF_WORTH_KEPT)))
+	    (WF_LOAD(&t->swamped) && wf_runq_has_loot(&t->queue, wf_loot_lanes(WF_WORTH_KEPT))))
 		wf_sched_wake_thief(t);
 }
 
@@ -494,7 +494,7 @@ WF_HOT bool wf_sched_next(struct wf_worker *w)
 		struct wf_place *place;
 
 		wf_lock_take(&w->queue.lock);
-		place = wf_runq_pop(&w->queue);
+		place = wf_runq_pop(&w->queue, wf_worker_order(w));
 		wf_lock_give(&w->queue.lock);
 		if (place == NULL)
 			break;
@@ -508,7 +508,7 @@ WF_HOT bool wf_sched_next(struct wf_worker *w)
  * the trip, up to half of what is there. Most of a trip is the way to the victim's queue and
  * back, for both. Only from one lane, where each theft brings those behind closer to their turn:
  * one of a low level could be taken along for ever, behind urgent ones (S3). */
-static int grab(struct wf_worker *victim, unsigned least, struct wf_color *loot[WF_LOOT])
+static int grab(struct wf_worker *victim, uint64_t lanes, struct wf_color *loot[WF_LOOT])
 {
 	struct wf_runq *q = &victim->queue;
 	uint64_t half = WF_LOAD(&q->steal_time) / 2, taken = 0;
@@ -522,7 +522,7 @@ static int grab(struct wf_worker *victim, unsigned least, struct wf_color *loot[
 	if (!wf_lock_try(&q->lock))
 		return 0;
 	do {
-		place = wf_runq_steal(q, least);
+		place = wf_runq_steal(q, lanes);
 		if (place == NULL)
 			break;
 		loot[n++] = WF_CONTAINER(place, struct wf_color, place);
@@ -536,7 +536,7 @@ static int grab(struct wf_worker *victim, unsigned least, struct wf_color *loot[
 }
 
 /* Robs `victim` of colors, never of one that runs, for those are in no queue (S5). */
-static bool rob(struct wf_worker *thief, struct wf_worker *victim, unsigned least)
+static bool rob(struct wf_worker *thief, struct wf_worker *victim, uint64_t lanes)
 {
 	/* All read the cost at each post, so that to write it is dear: now and then. */
 	bool sample = WF_LOAD(&thief->counters.steals) < WF_SAMPLES_FIRST ||
@@ -545,10 +545,10 @@ static bool rob(struct wf_worker *thief, struct wf_worker *victim, unsigned leas
 	uint64_t began;
 	int n;
 
-	if (!wf_runq_has_loot(&victim->queue, least))
+	if (!wf_runq_has_loot(&victim->queue, lanes))
 		return false;
 	began = wf_ticks();
-	n = grab(victim, least, loot);
+	n = grab(victim, lanes, loot);
 	if (n == 0)
 		return false;
 	/* What each brings along comes from the victim's cache: all at the same time. */
@@ -578,18 +578,23 @@ static bool rob(struct wf_worker *thief, struct wf_worker *victim, unsigned leas
 void wf_sched_rescue(struct wf_worker *w, struct wf_worker *stuck)
 {
 	struct wf_sched *s = w->sched;
+	uint64_t lanes = w->reserve ? WF_LOOT_LANES & WF_IO_LANES : WF_LOOT_LANES;
 
-	while (wf_runq_has_loot(&stuck->queue, 0)) {
+	if (!wf_runq_has_loot(&stuck->queue, lanes))
+		return;
+	while (wf_runq_has_loot(&stuck->queue, lanes)) {
 		struct wf_place *place;
 
 		wf_lock_take(&stuck->queue.lock);
-		place = wf_runq_steal(&stuck->queue, 0);
+		place = wf_runq_steal(&stuck->queue, lanes);
 		wf_lock_give(&stuck->queue.lock);
 		if (place == NULL)
 			break;
 		enqueue(s, w, w, WF_CONTAINER(place, struct wf_color, place),
 			WF_LOAD(&place->level));
 	}
+	/* Nothing of that is kept: the stand-in may be stuck as well with the first. */
+	WF_STORE(&w->swamped, true);
 	share_surplus(s, w, false);
 }
 
@@ -629,7 +634,7 @@ bool wf_sched_steal(struct wf_worker *w)
 
 		if (victim == w || !(WF_LOAD(&victim->stuck) || p->steal & WF_STEAL_ON))
 			continue;
-		if (rob(w, victim, wf_worker_least_worth(victim)))
+		if (rob(w, victim, wf_loot_lanes(wf_worker_least_worth(victim))))
 			return true;
 	}
 	WF_ADD_OWN(&w->counters.steal_misses, 1u);

@@ -287,6 +287,7 @@ static void runtime_free(struct wf_runtime *rt)
 	pthread_mutex_destroy(&rt->lock);
 	pthread_cond_destroy(&rt->changed);
 	sem_destroy(&rt->watch);
+	sem_destroy(&rt->report);
 	free(rt);
 }
 
@@ -298,9 +299,11 @@ static int runtime_new(const struct wf_settings *set, struct wf_runtime **out)
 	if (rt == NULL)
 		return -ENOMEM;
 	rt->settings = *set;
+	atomic_init(&rt->on_duty, -1);
 	pthread_mutex_init(&rt->lock, NULL);
 	pthread_cond_init(&rt->changed, NULL);
 	sem_init(&rt->watch, 0, 0);
+	sem_init(&rt->report, 0, 0);
 	wf_clock_init();
 	init_policy(rt);
 	rc = wf_cpus_init(&rt->cpus, NULL, NULL);

@@ -1,6 +1,8 @@
 /* runq.c - lists of colors by level and worth. */
 #include "scheduler/runq.h"
 
+#include "base/capacity.h"
+
 _Static_assert(WF_LEVELS == 8 && WF_WORTHS < 8, "a byte of `occupied` has a bit for each level");
 
 static inline uint64_t bit_of(unsigned worth, unsigned level)
@@ -66,10 +68,8 @@ void wf_runq_push(struct wf_runq *q, struct wf_place *place, unsigned level, uns
 	WF_ADD_OWN(&q->colors, 1u);
 }
 
-static struct wf_place *take(struct wf_runq *q, const struct wf_lane *lane) WF_REQUIRES(q->lock)
+static struct wf_place *take(struct wf_runq *q, struct wf_place *place) WF_REQUIRES(q->lock)
 {
-	struct wf_place *place = WF_CONTAINER(lane->list.next, struct wf_place, link);
-
 	leave(q, place);
 	WF_STORE(&place->at, NULL);
 	WF_ADD_OWN(&q->colors, -1u);
@@ -77,6 +77,16 @@ static struct wf_place *take(struct wf_runq *q, const struct wf_lane *lane) WF_R
 	 * the lock, would be to keep others waiting too. */
 	__builtin_prefetch(place->link.next->next, 1);
 	return place;
+}
+
+static inline struct wf_place *first_of(const struct wf_lane *lane)
+{
+	return WF_CONTAINER(lane->list.next, struct wf_place, link);
+}
+
+static inline struct wf_place *last_of(const struct wf_lane *lane)
+{
+	return WF_CONTAINER(lane->list.prev, struct wf_place, link);
 }
 
 /* Of a level's lanes, the one whose first was queued first. */
@@ -95,27 +105,58 @@ static struct wf_lane *oldest(struct wf_runq *q, unsigned level, uint64_t occupi
 	return best;
 }
 
-struct wf_place *wf_runq_pop(struct wf_runq *q)
+/* Of a level's colors, the one queued last. */
+static struct wf_place *newest(struct wf_runq *q, unsigned level, uint64_t occupied)
+	WF_REQUIRES(q->lock)
+{
+	struct wf_place *best = NULL;
+
+	for (unsigned worth = 0; worth <= WF_WORTHS; worth++) {
+		struct wf_place *last = last_of(&q->lanes[worth][level]);
+
+		if (occupied & bit_of(worth, level) &&
+		    (best == NULL || older(best->number, last->number)))
+			best = last;
+	}
+	return best;
+}
+
+/* Exchanges the two levels of each priority. */
+static inline unsigned swap_sources(unsigned levels)
+{
+	return (levels & 0x55) << 1 | (levels >> 1 & 0x55);
+}
+
+struct wf_place *wf_runq_pop(struct wf_runq *q, enum wf_order order)
 {
 	uint64_t occupied = WF_LOAD(&q->occupied);
 	uint64_t levels = occupied | occupied >> 4 * WF_LEVELS;
+	unsigned level;
 
 	if (occupied == 0)
 		return NULL;
 	levels |= levels >> 2 * WF_LEVELS;
 	levels |= levels >> WF_LEVELS;
-	return take(q, oldest(q, wf_policy_pick(&q->rotation, (unsigned)levels & 0xff), occupied));
+	levels &= 0xff;
+	if (WF_LIKELY(order == WF_CPU_FIRST))
+		level = wf_policy_pick(&q->rotation, (unsigned)levels);
+	else
+		level = wf_policy_pick(&q->rotation, swap_sources((unsigned)levels)) ^ 1u;
+	/* The oldest has its turn now and then (S3). */
+	if (order == WF_IO_NEWEST && ++q->newest % WF_SKIPS != 0)
+		return take(q, newest(q, level, occupied));
+	return take(q, first_of(oldest(q, level, occupied)));
 }
 
-struct wf_place *wf_runq_steal(struct wf_runq *q, unsigned least)
+struct wf_place *wf_runq_steal(struct wf_runq *q, uint64_t lanes)
 {
-	uint64_t loot = WF_LOAD(&q->occupied) & WF_LOOT_LANES;
+	uint64_t loot = WF_LOAD(&q->occupied) & lanes;
 	unsigned best;
 
-	if (loot >> least * WF_LEVELS == 0)
+	if (loot == 0)
 		return NULL;
 	best = 63u - (unsigned)__builtin_clzll(loot);
-	return take(q, &q->lanes[best / WF_LEVELS][best % WF_LEVELS]);
+	return take(q, first_of(&q->lanes[best / WF_LEVELS][best % WF_LEVELS]));
 }
 
 void wf_runq_move(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,

@@ -22,6 +22,15 @@ enum { WF_WORTH_PINNED = WF_WORTHS };
 /* What thieves may take, of `occupied`. */
 #define WF_LOOT_LANES (((uint64_t)1 << WF_WORTHS * WF_LEVELS) - 1)
 
+/* The lanes of colors that the kernel brought, and of those that had a turn already. */
+#define WF_IO_LANES ((uint64_t)0x5555555555555555)
+
+/* The lanes of what is worth `least` to a thief. */
+static inline uint64_t wf_loot_lanes(unsigned least)
+{
+	return WF_LOOT_LANES >> least * WF_LEVELS << least * WF_LEVELS;
+}
+
 struct wf_lane {
 	struct wf_link list;
 	uint32_t first; /* the number of the first in it */
@@ -35,6 +44,7 @@ struct WF_ALIGNED wf_runq {
 	_Atomic uint64_t steal_time; /* ticks of work in those above WF_WORTH_KEPT */
 	struct wf_rotation rotation WF_GUARDED(lock);
 	uint32_t number WF_GUARDED(lock); /* of the last one that was queued */
+	uint8_t newest WF_GUARDED(lock);  /* how many in a row went before older colors */
 	struct wf_lane lanes[WF_WORTHS + 1][WF_LEVELS] WF_GUARDED(lock);
 };
 
@@ -54,17 +64,21 @@ void wf_runq_init(struct wf_runq *q);
 void wf_runq_push(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,
 		  uint64_t left) WF_REQUIRES(q->lock);
 
-/* The next to run, or NULL. */
-struct wf_place *wf_runq_pop(struct wf_runq *q) WF_REQUIRES(q->lock);
+/* Which color is next, of those of one priority: what handlers posted goes first, or what the
+ * kernel brought does; and the color queued first, or the one queued last. */
+enum wf_order { WF_CPU_FIRST, WF_IO_FIRST, WF_IO_NEWEST };
 
-/* Whether one is worth `least` to a thief; without the lock, a hint. */
-static inline bool wf_runq_has_loot(const struct wf_runq *q, unsigned least)
+/* The next to run, or NULL. */
+struct wf_place *wf_runq_pop(struct wf_runq *q, enum wf_order order) WF_REQUIRES(q->lock);
+
+/* Whether some of `lanes` has a color; without the lock, a hint. */
+static inline bool wf_runq_has_loot(const struct wf_runq *q, uint64_t lanes)
 {
-	return (WF_LOAD(&q->occupied) & WF_LOOT_LANES) >> least * WF_LEVELS != 0;
+	return (WF_LOAD(&q->occupied) & lanes) != 0;
 }
 
-/* The one most worth stealing, if it is worth `least`; or NULL. */
-struct wf_place *wf_runq_steal(struct wf_runq *q, unsigned least) WF_REQUIRES(q->lock);
+/* The color most worth stealing of those in `lanes`, or NULL. */
+struct wf_place *wf_runq_steal(struct wf_runq *q, uint64_t lanes) WF_REQUIRES(q->lock);
 
 /* Whether it counts in `steal_time`. */
 static inline bool wf_runq_is_worthy(unsigned worth)

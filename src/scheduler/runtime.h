@@ -39,6 +39,7 @@ struct wf_runtime {
 	_Atomic int64_t ops;     /* the same of operations, for weft_stats */
 	_Atomic int64_t holds;   /* of weft_hold; counted in live as well */
 	_Atomic int resting;     /* stand-ins that sleep */
+	_Atomic int on_duty;     /* the reserve that serves who is slow, or -1 */
 	_Atomic uint64_t roused; /* how often a sleeper was taken off the books */
 
 	/* Beginning and end. */
@@ -53,7 +54,15 @@ struct wf_runtime {
 	bool watching;
 	_Atomic bool watch_end;
 	_Atomic bool watch_asleep;
-	uint64_t last_report; /* the watcher's own */
+	uint64_t last_report; /* the watcher's own, as is */
+	int reserves;         /* how many were started */
+
+	/* Its reporter. */
+	pthread_t reporter;
+	sem_t report;
+	bool reports; /* it was started */
+	struct wf_worker *_Atomic report_of;
+	weft_fn *report_fn;
 };
 
 /* What pthread_create may fail for, where a sandbox denies one. */

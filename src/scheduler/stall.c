@@ -9,6 +9,11 @@
  * timers until it is back. The watcher sleeps when all workers have slept for
  * a while, so that an idle program has no ticks (S6).
  *
+ * The reserve. Where many threads compute, the stand-ins compute too. When one of them is stuck,
+ * a further stand-in goes on duty as the reserve. It runs what the kernel and foreign threads
+ * bring and what its own handlers post, and leaves all else to the others. A reserve that does
+ * not come back within two looks is replaced by the next.
+ *
  * Rejected: a timer signal per worker (breaks system calls of the user), and
  * handing the worker's identity to another thread, as Go does (a ring belongs
  * to the thread that submitted to it).
@@ -17,6 +22,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/capacity.h"
 #include "base/fault.h"
 #include "base/probe.h"
 #include "base/report.h"
@@ -26,6 +32,9 @@
 
 /* Looks in a row that find all asleep before the watcher sleeps too. */
 enum { QUIET_LOOKS = 5 };
+
+/* Looks in the time after which a worker is stuck, while a reserve is on duty. */
+enum { LOOKS_ON_DUTY = 5 };
 
 enum { STACK_TEXT = 4096 };
 
@@ -44,12 +53,8 @@ static void report_stall(struct wf_worker *w, weft_fn *fn)
 {
 	char stack[STACK_TEXT], flow[64];
 	const char *where = WF_LOAD(&w->running_where);
-	uint64_t now = wf_now();
 	bool is_flow;
 
-	if (now - wf_rt->last_report < REPORT_EVERY_NS)
-		return;
-	wf_rt->last_report = now;
 	wf_backtrace_of(WF_LOAD(&w->tid), stack_end, w, stack, sizeof stack);
 	is_flow = wf_flows.running(w, flow, sizeof flow);
 	if (WF_LOAD(&w->running) != fn)
@@ -61,30 +66,86 @@ static void report_stall(struct wf_worker *w, weft_fn *fn)
 		  where ? where : "an internal place", wf_rt->settings.opt.stall_ms, stack);
 }
 
-/* A stand-in that rests, or NULL. */
-static struct wf_worker *find_resting(struct wf_runtime *rt)
+static void *report_stalls(void *arg)
+{
+	struct wf_runtime *rt = arg;
+
+	wf_thread_name("weft-report");
+	for (;;) {
+		struct wf_worker *w;
+
+		while (sem_wait(&rt->report) != 0)
+			continue;
+		w = atomic_load(&rt->report_of);
+		if (w == NULL)
+			return NULL;
+		report_stall(w, rt->report_fn);
+		atomic_store(&rt->report_of, NULL);
+	}
+}
+
+/* A stack takes up to a tenth of a second to get, and the watcher must go on looking: reports are
+ * made by a thread of their own, from the first on. */
+static void order_report(struct wf_runtime *rt, struct wf_worker *w, weft_fn *fn, uint64_t now)
+{
+	if (now - rt->last_report < REPORT_EVERY_NS || atomic_load(&rt->report_of) != NULL)
+		return;
+	rt->last_report = now;
+	if (!rt->reports && (WF_FAULT(EAGAIN) ||
+			     pthread_create(&rt->reporter, NULL, report_stalls, rt) != 0)) {
+		report_stall(w, fn);
+		return;
+	}
+	rt->reports = true;
+	rt->report_fn = fn;
+	atomic_store(&rt->report_of, w);
+	sem_post(&rt->report);
+}
+
+/* Time between two looks. Where a reserve is on duty they are closer: what it runs is to be short,
+ * and the next takes its place as soon as it is not. */
+static uint64_t look_every(const struct wf_runtime *rt)
+{
+	uint64_t limit = (uint64_t)rt->settings.opt.stall_ms * 1000000;
+
+	return atomic_load(&rt->on_duty) < 0 ? limit : limit / LOOKS_ON_DUTY;
+}
+
+/* A stand-in that rests, a reserve or not; or NULL. */
+static struct wf_worker *find_resting(struct wf_runtime *rt, bool reserve)
 {
 	int n = atomic_load(&rt->sched.started);
 
 	for (int i = rt->sched.workers; i < n; i++) {
 		struct wf_worker *w = wf_sched_worker(&rt->sched, i);
 
-		if (WF_LOAD(&w->covers) < 0 && !WF_LOAD(&w->stuck))
+		if (w->reserve == reserve && WF_LOAD(&w->covers) < 0 && !WF_LOAD(&w->stuck))
 			return w;
 	}
 	return NULL;
 }
 
+/* Whether one more of its kind may be started. */
+static bool has_room(const struct wf_runtime *rt, bool reserve)
+{
+	int others = WF_WORKERS_OPEN(rt->sched.workers);
+
+	if (reserve)
+		return rt->reserves < rt->sched.limit - others;
+	return atomic_load(&rt->sched.started) - rt->reserves < others;
+}
+
 /* Starts one more; NULL if that fails, which only makes the stall worse. */
-static struct wf_worker *start_stand_in(struct wf_runtime *rt)
+static struct wf_worker *start_stand_in(struct wf_runtime *rt, bool reserve)
 {
 	struct wf_sched *s = &rt->sched;
 	int id = atomic_load(&s->started);
 	struct wf_worker *w;
 
-	if (id >= s->limit || wf_worker_new(rt, id) < 0)
+	if (!has_room(rt, reserve) || wf_worker_new(rt, id) < 0)
 		return NULL;
 	w = wf_sched_worker(s, id);
+	w->reserve = reserve;
 	for (int i = 0; i < s->workers; i++)
 		WF_STORE(&w->order[i], i);
 	WF_STORE(&w->resting, true);
@@ -105,7 +166,15 @@ static struct wf_worker *start_stand_in(struct wf_runtime *rt)
 		wf_worker_free(rt, id);
 		return NULL;
 	}
+	rt->reserves += reserve;
 	return w;
+}
+
+static struct wf_worker *get_stand_in(struct wf_runtime *rt, bool reserve)
+{
+	struct wf_worker *w = find_resting(rt, reserve);
+
+	return w != NULL ? w : start_stand_in(rt, reserve);
 }
 
 /* Whoever sleeps shall at least rob the stuck one's queue. */
@@ -115,17 +184,16 @@ static void wake_all(struct wf_runtime *rt)
 		wf_worker_wake(wf_sched_worker(&rt->sched, i));
 }
 
-static void cover(struct wf_runtime *rt, struct wf_worker *stuck)
+/* False if there is no stand-in for it. */
+static bool cover(struct wf_runtime *rt, struct wf_worker *stuck)
 {
 	struct wf_worker *w;
 
 	/* A run does not end while somebody is inside: not between the two steps
 	 * of waking a worker either. */
 	if (wf_enter() < 0)
-		return;
-	w = find_resting(rt);
-	if (w == NULL)
-		w = start_stand_in(rt);
+		return true;
+	w = get_stand_in(rt, false);
 	if (w != NULL) {
 		WF_STORE(&w->covers, stuck->id);
 		wf_worker_wake(w);
@@ -133,9 +201,40 @@ static void cover(struct wf_runtime *rt, struct wf_worker *stuck)
 		wake_all(rt);
 	}
 	wf_leave();
-	if (w == NULL)
-		wf_report(WF_REPORT_STALL, "no stand-in for stuck worker %d could be started",
-			  stuck->id);
+	return w != NULL;
+}
+
+/* The reserve on duty does not come back either, or there is none. */
+static bool needs_reserve(struct wf_runtime *rt, uint64_t now)
+{
+	int id = atomic_load(&rt->on_duty);
+	struct wf_worker *w;
+
+	if (id < 0) {
+		for (int i = rt->sched.workers; i < atomic_load(&rt->sched.started); i++)
+			if (WF_LOAD(&wf_sched_worker(&rt->sched, i)->stuck))
+				return true;
+		return false;
+	}
+	w = wf_sched_worker(&rt->sched, id);
+	return WF_LOAD(&w->running) != NULL && now - WF_LOAD(&w->seen_at) >= look_every(rt);
+}
+
+/* False if one is needed, and there is none. */
+static bool keep_reserve(struct wf_runtime *rt, uint64_t now)
+{
+	struct wf_worker *w;
+
+	if (!needs_reserve(rt, now) || wf_enter() < 0)
+		return true;
+	w = get_stand_in(rt, true);
+	if (w != NULL) {
+		WF_STORE(&w->covers, WF_COVERS_ALL);
+		atomic_store(&rt->on_duty, w->id);
+		wf_worker_wake(w);
+	}
+	wf_leave();
+	return w != NULL;
 }
 
 /* Whether the thread waits in the kernel, or has computed for half of the time
@@ -150,7 +249,7 @@ static bool at_it(struct wf_worker *w, uint64_t limit)
 static void look(struct wf_runtime *rt)
 {
 	uint64_t now = wf_now(), limit = (uint64_t)rt->settings.opt.stall_ms * 1000000;
-	int n = atomic_load(&rt->sched.started);
+	int n = atomic_load(&rt->sched.started), uncovered = -1;
 
 	for (int i = 0; i < n; i++) {
 		struct wf_worker *w = wf_sched_worker(&rt->sched, i);
@@ -163,7 +262,10 @@ static void look(struct wf_runtime *rt)
 			WF_STORE(&w->seen_at, now);
 			continue;
 		}
-		if (WF_LOAD(&w->stuck) || now - WF_LOAD(&w->seen_at) < limit || !at_it(w, limit))
+		if (WF_LOAD(&w->stuck) || now - WF_LOAD(&w->seen_at) < limit)
+			continue;
+		/* Stand-ins share the CPUs with those that compute: of them time is enough. */
+		if (i < rt->sched.workers && !at_it(w, limit))
 			continue;
 		atomic_store(&w->stuck, true);
 		/* It may have come back before it could see that. Either we see it
@@ -175,9 +277,13 @@ static void look(struct wf_runtime *rt)
 		}
 		WF_PROBE1(stall, w->id);
 		atomic_fetch_add(&w->stalls, 1);
-		cover(rt, w);
-		report_stall(w, fn);
+		if (w->reserve || !cover(rt, w))
+			uncovered = i;
+		order_report(rt, w, fn, now);
 	}
+	if (!keep_reserve(rt, now) && uncovered >= 0)
+		wf_report(WF_REPORT_STALL, "no stand-in for stuck worker %d could be started",
+			  uncovered);
 }
 
 void wf_stall_over(struct wf_worker *w)
@@ -188,7 +294,7 @@ void wf_stall_over(struct wf_worker *w)
 
 static struct timespec next_look(struct wf_runtime *rt)
 {
-	uint64_t at = wf_now() + (uint64_t)rt->settings.opt.stall_ms * 1000000;
+	uint64_t at = wf_now() + look_every(rt);
 
 	return (struct timespec){ .tv_sec = (time_t)(at / 1000000000),
 				  .tv_nsec = (long)(at % 1000000000) };
@@ -254,4 +360,8 @@ void wf_watch_end(struct wf_runtime *rt)
 	atomic_store(&rt->watch_end, true);
 	sem_post(&rt->watch);
 	pthread_join(rt->watcher, NULL);
+	if (!rt->reports)
+		return;
+	sem_post(&rt->report); /* with nobody to report of: the end */
+	pthread_join(rt->reporter, NULL);
 }

@@ -280,6 +280,65 @@ static void turn(struct wf_worker *w)
 
 /* Looking at the kernel */
 
+/* What is due at another worker, and what the kernel has for it. */
+static void serve(struct wf_worker *w, struct wf_worker *other)
+{
+	WF_ADD_OWN(&w->counters.timers_fired, wf_timers_run(other, w, wf_now()));
+	WF_ADD_OWN(&w->counters.io_events, (unsigned)wf_pollers.serve(w, other));
+}
+
+/* Whether it is in the same handler as when the reserve last looked. */
+static bool is_slow(struct wf_worker *other)
+{
+	uint64_t beat = WF_LOAD(&other->beat), before = WF_LOAD(&other->served_beat);
+
+	WF_STORE(&other->served_beat, beat);
+	return beat == before && WF_LOAD(&other->running) != NULL;
+}
+
+/* Takes over what slow workers have queued, then what is new at them, which goes first. Returns
+ * whether any is stuck. */
+static bool serve_slow(struct wf_worker *w)
+{
+	struct wf_sched *s = w->sched;
+	int n = atomic_load(&s->started);
+	bool stuck = false;
+
+	for (int i = 0; i < n; i++) {
+		struct wf_worker *other = wf_sched_worker(s, i);
+
+		stuck |= WF_LOAD(&other->stuck);
+		WF_STORE(&other->slow,
+			 other != w && (is_slow(other) || WF_LOAD(&other->stuck)));
+		if (WF_LOAD(&other->slow))
+			wf_sched_rescue(w, other);
+	}
+	for (int i = 0; i < n; i++)
+		if (WF_LOAD(&wf_sched_worker(s, i)->slow))
+			serve(w, wf_sched_worker(s, i));
+	return stuck;
+}
+
+/* The reserve's round. It rests when nobody is stuck any more, or another is on duty. */
+static void serve_all(struct wf_worker *w)
+{
+	_Atomic int *duty = &runtime(w)->on_duty;
+	uint64_t now = wf_now();
+	int id = w->id;
+
+	WF_STORE(&w->resting, WF_LOAD(duty) != id);
+	if (!WF_LOAD(&w->resting)) {
+		if (now - w->served_at < COVER_EVERY_NS)
+			return;
+		w->served_at = now;
+		if (serve_slow(w))
+			return;
+		atomic_compare_exchange_strong(duty, &id, -1);
+		WF_STORE(&w->resting, true);
+	}
+	WF_STORE(&w->covers, -1);
+}
+
 /* A stand-in does the rounds of the worker that it covers, until that is back;
  * then it rests: it keeps its own operations going but takes no more work. */
 static WF_HOT void serve_stuck(struct wf_worker *w)
@@ -289,6 +348,10 @@ static WF_HOT void serve_stuck(struct wf_worker *w)
 
 	if (WF_LIKELY(id < 0))
 		return;
+	if (id == WF_COVERS_ALL) {
+		serve_all(w);
+		return;
+	}
 	stuck = wf_sched_worker(w->sched, id);
 	WF_STORE(&w->resting, !WF_LOAD(&stuck->stuck));
 	if (WF_LOAD(&w->resting)) {
@@ -297,11 +360,10 @@ static WF_HOT void serve_stuck(struct wf_worker *w)
 	}
 	/* The stuck one may be a stand-in, and leave another uncovered. */
 	for (int i = 0; i < w->sched->limit && WF_LOAD(&stuck->stuck); i++) {
-		WF_ADD_OWN(&w->counters.timers_fired, wf_timers_run(stuck, w, wf_now()));
-		WF_ADD_OWN(&w->counters.io_events, (unsigned)wf_pollers.serve(w, stuck));
+		serve(w, stuck);
 		wf_sched_rescue(w, stuck);
 		id = WF_LOAD(&stuck->covers);
-		if (id < 0)
+		if (id < 0 || id == WF_COVERS_ALL)
 			break;
 		stuck = wf_sched_worker(w->sched, id);
 	}
@@ -545,7 +607,7 @@ static WF_HOT bool loot_in_sight(struct wf_worker *w)
 		struct wf_worker *v = wf_sched_worker(s, i);
 
 		if ((WF_LOAD(&v->stuck) || s->policy.steal & WF_STEAL_ON) &&
-		    wf_runq_has_loot(&v->queue, wf_worker_least_worth(v)))
+		    wf_runq_has_loot(&v->queue, wf_loot_lanes(wf_worker_least_worth(v))))
 			return true;
 	}
 	return false;
@@ -629,8 +691,8 @@ static WF_HOT void park(struct wf_worker *w)
 	stop_searching(w);
 	if (WF_UNLIKELY(WF_LOAD(&w->stuck)))
 		wf_stall_over(w); /* the watcher's verdict came just after the handler's end */
-	if (WF_LOAD(&w->queue.colors) == 0 && !stopping(w) && (resting || !loot_in_sight(w)) &&
-	    !wf_runtime_finished(runtime(w))) {
+	if (WF_LOAD(&w->queue.colors) == 0 && !stopping(w) &&
+	    (resting || w->reserve || !loot_in_sight(w)) && !wf_runtime_finished(runtime(w))) {
 		WF_ADD_OWN(&w->counters.parks, 1u);
 		WF_PROBE1(park, w->id);
 		fell = wf_ticks();
@@ -666,7 +728,7 @@ static bool find_work(struct wf_worker *w)
 	if (WF_LOAD(&w->sched->started) == 1 || WF_LOAD(&w->resting))
 		return false;
 	poll_if_due(w);
-	return next(w) || wf_sched_steal(w);
+	return next(w) || (!w->reserve && wf_sched_steal(w));
 }
 
 static WF_HOT void loop(struct wf_worker *w)

@@ -2,6 +2,7 @@
 #ifndef WF_WORKER_H
 #define WF_WORKER_H
 
+#include <limits.h>
 #include <pthread.h>
 
 #include <weft/observe.h>
@@ -37,6 +38,7 @@ struct WF_ALIGNED wf_worker {
 	/* The worker's own. */
 	struct wf_sched *sched;
 	int id;
+	bool reserve;             /* a stand-in that serves all who are slow (stall.c) */
 	bool shared;              /* it runs a shared event of its color: does not own it */
 	struct wf_color *current; /* the color it runs, or NULL */
 	uint64_t turn_end;        /* the beat that is the last of this turn */
@@ -63,6 +65,7 @@ struct WF_ALIGNED wf_worker {
 	uint8_t untimed;                /* batches of it that may go on without a look */
 	uint64_t clock_ticks, clock_ns; /* one moment on both clocks */
 	struct wf_habit looks;          /* at the kernel, before it sleeps */
+	uint64_t served_at;             /* a reserve: when it last served the others, ns */
 	struct wf_habit lingers;        /* awake for a while, before it sleeps */
 	bool woken_soon;                /* another had something for it soon after it fell asleep */
 	void *poller;
@@ -90,6 +93,9 @@ struct WF_ALIGNED wf_worker {
 	_Atomic bool stuck;
 	_Atomic bool resting; /* a stand-in that nobody needs now; its own to write */
 	_Atomic int covers;   /* a stand-in: the stuck worker that it serves, or -1 */
+	/* The reserve's: the beat that it saw last, and whether that has not changed for a round. */
+	_Atomic uint64_t served_beat;
+	_Atomic bool slow;
 	struct wf_timers timers;
 
 	/* The watcher's. */
@@ -98,11 +104,14 @@ struct WF_ALIGNED wf_worker {
 	_Atomic uint64_t stalls;
 };
 
+/* What `covers` says of the reserve on duty. */
+#define WF_COVERS_ALL INT_MAX
+
 /* All workers and what they share. The simulator makes one too. */
 struct wf_sched {
 	struct wf_policy policy;
 	int workers;         /* the regular ones */
-	int limit;           /* with room for stand-ins */
+	int limit;           /* with room for all stand-ins */
 	_Atomic int started; /* workers[0 .. started) exist */
 	struct wf_worker *_Atomic *worker;
 	struct wf_table table;
@@ -150,6 +159,15 @@ static inline unsigned wf_worker_least_worth(const struct wf_worker *v)
 {
 	return wf_policy_least_worth(&v->sched->policy, WF_LOAD(&v->stuck),
 				     WF_LOAD(&v->swamped) || WF_LOAD(&v->asleep));
+}
+
+/* Stand-ins first run what the kernel brings, so that it goes on until they are stuck too; a
+ * reserve what it brought last, as what waits for long may be long. */
+static inline enum wf_order wf_worker_order(const struct wf_worker *w)
+{
+	if (WF_LIKELY(w->id < w->sched->workers))
+		return WF_CPU_FIRST;
+	return w->reserve ? WF_IO_NEWEST : WF_IO_FIRST;
 }
 
 /* Events posted and not yet run, in the whole machine. */

@@ -1,6 +1,7 @@
 /* A worker's queue of colors, against a naive one. */
 #include "scheduler/runq.h"
 
+#include "base/capacity.h"
 #include "common.h"
 
 enum { PLACES = 40 };
@@ -18,6 +19,7 @@ static struct {
 } model[PLACES];
 static int64_t now;
 static struct wf_rotation model_rotation;
+static unsigned model_newest;
 
 /* The first of a lane, or -1. */
 static int first_of(unsigned worth, unsigned level)
@@ -31,17 +33,45 @@ static int first_of(unsigned worth, unsigned level)
 	return best;
 }
 
-/* Of the first of the lanes of the level that comes next, the one queued first. */
-static int expect_pop(void)
+/* The last of a lane, or -1. */
+static int last_of(unsigned worth, unsigned level)
 {
-	unsigned levels = 0, level;
 	int best = -1;
 
 	for (int i = 0; i < PLACES; i++)
-		levels |= model[i].in ? 1u << model[i].level : 0;
+		if (model[i].in && model[i].worth == worth && model[i].level == level &&
+		    (best < 0 || model[i].order > model[best].order))
+			best = i;
+	return best;
+}
+
+/* Of the last of a level's lanes, the one queued last. */
+static int newest_of(unsigned level)
+{
+	int best = -1;
+
+	for (unsigned worth = 0; worth <= WF_WORTHS; worth++) {
+		int i = last_of(worth, level);
+
+		if (i >= 0 && (best < 0 || model[i].number > model[best].number))
+			best = i;
+	}
+	return best;
+}
+
+/* Of the first of the lanes of the level that comes next, the one queued first. */
+static int expect_pop(enum wf_order order)
+{
+	unsigned levels = 0, level, other = order == WF_CPU_FIRST ? 0 : 1;
+	int best = -1;
+
+	for (int i = 0; i < PLACES; i++)
+		levels |= model[i].in ? 1u << (model[i].level ^ other) : 0;
 	if (levels == 0)
 		return -1;
-	level = wf_policy_pick(&model_rotation, levels);
+	level = wf_policy_pick(&model_rotation, levels) ^ other;
+	if (order == WF_IO_NEWEST && ++model_newest % WF_SKIPS != 0)
+		return newest_of(level);
 	for (unsigned worth = 0; worth <= WF_WORTHS; worth++) {
 		int i = first_of(worth, level);
 
@@ -137,13 +167,16 @@ TEST(the_queue_does_what_a_naive_one_does)
 
 		switch (random_below(&seed, 8)) {
 		case 0:
-		case 1:
-			check_taken(wf_runq_pop(&queue), expect_pop());
+		case 1: {
+			enum wf_order order = (enum wf_order)random_below(&seed, 3);
+
+			check_taken(wf_runq_pop(&queue, order), expect_pop(order));
 			break;
+		}
 		case 2: {
 			unsigned least = (unsigned)random_below(&seed, WF_WORTHS);
 
-			check_taken(wf_runq_steal(&queue, least), expect_steal(least));
+			check_taken(wf_runq_steal(&queue, wf_loot_lanes(least)), expect_steal(least));
 			break;
 		}
 		default:
@@ -155,7 +188,7 @@ TEST(the_queue_does_what_a_naive_one_does)
 		check_sums();
 	}
 	while (queue.colors != 0)
-		check_taken(wf_runq_pop(&queue), expect_pop());
+		check_taken(wf_runq_pop(&queue, WF_CPU_FIRST), expect_pop(WF_CPU_FIRST));
 	check_sums();
 	wf_lock_give(&queue.lock);
 }
@@ -164,8 +197,8 @@ TEST(an_empty_queue_gives_nothing)
 {
 	wf_runq_init(&queue);
 	wf_lock_take(&queue.lock);
-	CHECK(wf_runq_pop(&queue) == NULL);
-	CHECK(wf_runq_steal(&queue, 0) == NULL);
+	CHECK(wf_runq_pop(&queue, WF_CPU_FIRST) == NULL);
+	CHECK(wf_runq_steal(&queue, wf_loot_lanes(0)) == NULL);
 	wf_lock_give(&queue.lock);
 }
 
@@ -174,9 +207,9 @@ TEST(a_pinned_color_is_found_by_its_worker_and_by_no_thief)
 	wf_runq_init(&queue);
 	wf_lock_take(&queue.lock);
 	wf_runq_push(&queue, &places[0], 3, WF_WORTH_PINNED, 1000000);
-	CHECK(wf_runq_steal(&queue, 0) == NULL);
+	CHECK(wf_runq_steal(&queue, wf_loot_lanes(0)) == NULL);
 	CHECK_EQ(queue.steal_time, 0);
-	CHECK(wf_runq_pop(&queue) == &places[0]);
+	CHECK(wf_runq_pop(&queue, WF_CPU_FIRST) == &places[0]);
 	wf_lock_give(&queue.lock);
 }
 
@@ -188,7 +221,7 @@ TEST(who_was_queued_first_runs_first_also_when_numbers_wrap)
 	for (int i = 0; i < 6; i++)
 		wf_runq_push(&queue, &places[i], 3, i % 2 ? 2 : 0, 1000);
 	for (int i = 0; i < 6; i++)
-		CHECK(wf_runq_pop(&queue) == &places[i]);
+		CHECK(wf_runq_pop(&queue, WF_CPU_FIRST) == &places[i]);
 	wf_lock_give(&queue.lock);
 }
 
@@ -199,8 +232,42 @@ TEST(a_color_that_gets_worth_stealing_does_not_lose_its_turn)
 	for (int i = 0; i < 6; i++)
 		wf_runq_push(&queue, &places[i], 3, i % 2 ? 2 : 0, 1000);
 	wf_runq_move(&queue, &places[0], 3, 2, 2000);
-	CHECK(wf_runq_pop(&queue) == &places[0]);
-	CHECK(wf_runq_pop(&queue) == &places[1]);
+	CHECK(wf_runq_pop(&queue, WF_CPU_FIRST) == &places[0]);
+	CHECK(wf_runq_pop(&queue, WF_CPU_FIRST) == &places[1]);
+	wf_lock_give(&queue.lock);
+}
+
+TEST(stand_ins_run_what_the_kernel_brings_before_what_handlers_post)
+{
+	wf_runq_init(&queue);
+	wf_lock_take(&queue.lock);
+	wf_runq_push(&queue, &places[0], wf_policy_level(WEFT_PRIORITY_NORMAL, WF_FROM_CPU), 2, 1);
+	wf_runq_push(&queue, &places[1], wf_policy_level(WEFT_PRIORITY_NORMAL, WF_FROM_IO), 0, 1);
+	wf_runq_push(&queue, &places[2], wf_policy_level(WEFT_PRIORITY_HIGH, WF_FROM_CPU), 0, 1);
+	CHECK(wf_runq_pop(&queue, WF_IO_FIRST) == &places[2]);
+	CHECK(wf_runq_pop(&queue, WF_IO_FIRST) == &places[1]);
+	CHECK(wf_runq_pop(&queue, WF_IO_FIRST) == &places[0]);
+	wf_lock_give(&queue.lock);
+}
+
+TEST(a_reserve_runs_the_newest_first_and_the_oldest_now_and_then)
+{
+	int before_the_oldest = 0;
+
+	wf_runq_init(&queue);
+	wf_lock_take(&queue.lock);
+	wf_runq_push(&queue, &places[0], 0, 2, 1);
+	for (;;) {
+		struct wf_place *place;
+
+		wf_runq_push(&queue, &places[1], 0, 0, 1);
+		place = wf_runq_pop(&queue, WF_IO_NEWEST);
+		if (place == &places[0])
+			break;
+		CHECK(place == &places[1]);
+		before_the_oldest++;
+	}
+	CHECK_EQ(before_the_oldest, WF_SKIPS - 1);
 	wf_lock_give(&queue.lock);
 }
 

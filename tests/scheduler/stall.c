@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "base/capacity.h"
 #include "scheduler/runtime.h"
 
 enum { STUCK = 70, OTHERS = 30 };
@@ -214,20 +215,56 @@ TEST(more_workers_than_there_are_can_be_stuck_at_once_and_come_back)
 		run_blocked(workers, workers + 2, free_all);
 }
 
-static void *free_when_none_is_left(void *unused)
+static void *free_when_others_ran(void *unused)
 {
-	WAIT_FOR(atomic_load(&none_is_left));
+	WAIT_FOR(count_stuck() == WF_WORKERS_OPEN(1));
 	for (int i = 0; i < OTHERS; i++)
 		CHECK_EQ(weft_post((weft_color)(100 + i), other, NULL), 0);
+	WAIT_FOR(atomic_load(&others_ran) == OTHERS);
+	CHECK_EQ(count_stuck(), WF_WORKERS_OPEN(1));
 	for (int i = 0; i < to_block; i++)
 		let_go(i);
 	CHECK_EQ(weft_drop(), 0);
 	return unused;
 }
 
+TEST(what_comes_from_outside_goes_on_though_all_stand_ins_are_stuck)
+{
+	run_blocked(1, 8, free_when_others_ran);
+}
+
+/* What comes from outside and gets stuck takes the reserves too. */
+static void *block_all_reserves(void *unused)
+{
+	to_block = WF_WORKERS_LIMIT(1) + 2;
+	for (int i = 0; i < to_block; i++)
+		CHECK_EQ(weft_post((weft_color)(STUCK + i), handler_that_blocks, NULL), 0);
+	WAIT_FOR(atomic_load(&none_is_left));
+	for (int i = 0; i < OTHERS; i++)
+		CHECK_EQ(weft_post((weft_color)(1000 + i), other, NULL), 0);
+	for (int i = 0; i < to_block; i++)
+		let_go(0);
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
+static pthread_t outside;
+
+static int start_outside(void *unused)
+{
+	CHECK_EQ(weft_hold(), 0);
+	outside = thread_start(block_all_reserves, unused);
+	return 0;
+}
+
 TEST(more_stalls_than_stand_ins_are_reported_and_lose_nothing)
 {
-	run_blocked(1, 8, free_when_none_is_left);
+	weft_options opt = { .workers = 1, .stall_ms = 2 };
+
+	open_pipes();
+	CHECK_EQ(weft_run(start_outside, NULL, &opt), 0);
+	thread_join(outside);
+	CHECK_EQ(atomic_load(&freed), to_block);
 	CHECK_EQ(atomic_load(&others_ran), OTHERS);
 }
 
