@@ -9,6 +9,7 @@
     weft chain N|ADDRESS    who waits for that one, and who for those
     weft closure N|ADDRESS  its variables
     weft print EXPRESSION   in a tamed function: with those of its variables that live across waits
+    weft core FILE          writes a core dump that has the stacks, which gdb's own and gcore's lack
 
 Nothing in the program is changed: a thread that does not run is shown by telling gdb
 that its frames called the kernel thread's innermost one, which is left out. Threads
@@ -16,6 +17,7 @@ are found as src/platform/stack.h says, and their registers as the switch leaves
 (src/platform/switch_x86_64.h, switch_aarch64.S). Closures are found as src/tame/memory.c does.
 """
 import functools
+import os
 import re
 
 import gdb
@@ -129,13 +131,13 @@ def slabs(stacks):
         slab = slab["next"]
 
 
-def all_threads():
+def all_records():
+    """Of the threads and bodies that are not free: the record, and the size of the stack."""
     stacks = value_of("wf_thread_stacks")
     kind = struct("weft_thread")
     record_size = int(stacks["record"])
     at_state = next(f.bitpos for f in kind.fields() if f.name == "state") // 8
     inferior = gdb.selected_inferior()
-    number = 0
     for slab in slabs(stacks):
         base, size = int(slab["base"]), int(slab["size"])
         for i in range(int(slab["carved"])):
@@ -144,10 +146,13 @@ def all_threads():
             if inferior.read_memory(address + at_state, 1)[0] == b"\0":
                 continue
             record = gdb.Value(address).cast(kind.pointer()).dereference()
-            if state_of(record) == FREE:
-                continue
-            number += 1
-            yield Thread(number, record)
+            if state_of(record) != FREE:
+                yield record, size
+
+
+def all_threads():
+    for number, (record, _) in enumerate(all_records(), 1):
+        yield Thread(number, record)
 
 
 def find_threads(text):
@@ -313,6 +318,49 @@ def show_stack(thread):
         show_parked(thread)
     elif thread.state == RUNNING:
         show_running(thread)
+
+
+# Core dumps
+
+STEP = 1 << 14  # bytes of a stack that are read at a time; a guard has several of that
+
+
+def load_segments(core):
+    """What an ELF file has of the memory: address, size, place in the file."""
+    def number(at, size):
+        core.seek(at)
+        return int.from_bytes(core.read(size), "little")
+
+    at, size, count = number(32, 8), number(54, 2), number(56, 2)
+    for header in range(at, at + count * size, size):
+        if number(header, 4) == 1:  # PT_LOAD
+            yield number(header + 16, 8), number(header + 32, 8), number(header + 8, 8)
+
+
+def stack_pieces(record, size):
+    """The stack of a thread, from its high end, where the record is, down to its stack pointer. A
+    running thread's is not known: then down to the guard, which cannot be read."""
+    high = (int(record.address) + size) & -size
+    parked = state_of(record) in (READY, PARKED)
+    low = int(record["context"]["sp"]) & -STEP if parked else high - size
+    for address in range(high - STEP, low - 1, -STEP):
+        try:
+            yield address, gdb.selected_inferior().read_memory(address, STEP)
+        except gdb.MemoryError:
+            return
+
+
+def fill_in_stacks(name):
+    with open(name, "r+b") as core:
+        segments = list(load_segments(core))
+        for record, size in all_records():
+            for address, content in stack_pieces(record, size):
+                place = next((place + address - start for start, length, place in segments
+                              if start <= address < start + length), None)
+                if place is None:
+                    raise gdb.GdbError("gdb leaves out stacks: see `help set use-coredump-filter`")
+                core.seek(place)
+                core.write(content)
 
 
 # Tamed functions
@@ -615,6 +663,22 @@ class PrintCommand(gdb.Command):
         gdb.execute("print " + with_members(argument))
 
 
+class CoreCommand(gdb.Command):
+    """Writes a core dump of the running program that has the stacks of Weft's threads: weft core
+    FILE. gdb's own generate-core-file, and gcore, leave out what follows the first guard."""
+
+    def __init__(self):
+        super().__init__("weft core", gdb.COMMAND_FILES, gdb.COMPLETE_FILENAME)
+
+    def invoke(self, argument, from_tty):
+        if not argument:
+            raise gdb.GdbError("weft core FILE")
+        # It warns of each guard that it cannot read.
+        gdb.execute("generate-core-file " + argument, to_string=True)
+        fill_in_stacks(os.path.expanduser(argument))
+        print("saved core file " + argument)
+
+
 def forget(event):
     """The program goes on: what was shown is past."""
     unwinder.shown = None
@@ -629,4 +693,5 @@ ClosuresCommand()
 ChainCommand()
 ClosureCommand()
 PrintCommand()
+CoreCommand()
 gdb.events.cont.connect(forget)
