@@ -97,7 +97,8 @@ static WF_NOINLINE void wake_for_surplus(struct wf_sched *s, struct wf_worker *t
 	if (WF_LOAD(&t->queue.colors) < (busy ? 1u : 2u))
 		return;
 	if (wf_policy_worth_waking(&s->policy, WF_LOAD(&t->queue.steal_time)) ||
-	    (WF_LOAD(&t->swamped) && wf_runq_has_loot(&t->queue, wf_loot_lanes(WF_WORTH_KEPT))))
+	    (WF_LOAD(&t->swamped) && wf_runq_has_loot(&t->queue, wf_loot_lanes(WF_WORTH_KEPT))) ||
+	    (t->id >= s->workers && wf_runq_has_loot(&t->queue, WF_LOOT_LANES)))
 		wf_sched_wake_thief(t);
 }
 
@@ -593,8 +594,6 @@ void wf_sched_rescue(struct wf_worker *w, struct wf_worker *stuck)
 		enqueue(s, w, w, WF_CONTAINER(place, struct wf_color, place),
 			WF_LOAD(&place->level));
 	}
-	/* Nothing of that is kept: the stand-in may be stuck as well with the first. */
-	WF_STORE(&w->swamped, true);
 	share_surplus(s, w, false);
 }
 

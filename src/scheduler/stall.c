@@ -177,6 +177,18 @@ static struct wf_worker *get_stand_in(struct wf_runtime *rt, bool reserve)
 	return w != NULL ? w : start_stand_in(rt, reserve);
 }
 
+/* A stand-in that has nothing to do, whomever it covers; or NULL. */
+static struct wf_worker *find_idle(struct wf_runtime *rt)
+{
+	for (int i = rt->sched.workers; i < atomic_load(&rt->sched.started); i++) {
+		struct wf_worker *w = wf_sched_worker(&rt->sched, i);
+
+		if (WF_LOAD(&w->running) == NULL && !WF_LOAD(&w->stuck))
+			return w;
+	}
+	return NULL;
+}
+
 /* Whoever sleeps shall at least rob the stuck one's queue. */
 static void wake_all(struct wf_runtime *rt)
 {
@@ -228,6 +240,8 @@ static bool keep_reserve(struct wf_runtime *rt, uint64_t now)
 	if (!needs_reserve(rt, now) || wf_enter() < 0)
 		return true;
 	w = get_stand_in(rt, true);
+	if (w == NULL)
+		w = find_idle(rt);
 	if (w != NULL) {
 		WF_STORE(&w->covers, WF_COVERS_ALL);
 		atomic_store(&rt->on_duty, w->id);

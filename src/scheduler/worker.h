@@ -154,10 +154,11 @@ static inline bool wf_worker_has_work(const struct wf_worker *w)
 }
 
 /* The least worth of what a thief may take from v. Where v sleeps, others have brought it what
- * it has, and a thief that is awake is there sooner. */
+ * it has, and a thief that is awake is there sooner. A stand-in may be stuck soon as well. */
 static inline unsigned wf_worker_least_worth(const struct wf_worker *v)
 {
-	return wf_policy_least_worth(&v->sched->policy, WF_LOAD(&v->stuck),
+	return wf_policy_least_worth(&v->sched->policy,
+				     WF_LOAD(&v->stuck) || v->id >= v->sched->workers,
 				     WF_LOAD(&v->swamped) || WF_LOAD(&v->asleep));
 }
 

@@ -243,8 +243,6 @@ TEST(stand_ins_run_what_the_kernel_brings_before_what_handlers_post)
 	wf_lock_take(&queue.lock);
 	wf_runq_push(&queue, &places[0], wf_policy_level(WEFT_PRIORITY_NORMAL, WF_FROM_CPU), 2, 1);
 	wf_runq_push(&queue, &places[1], wf_policy_level(WEFT_PRIORITY_NORMAL, WF_FROM_IO), 0, 1);
-	wf_runq_push(&queue, &places[2], wf_policy_level(WEFT_PRIORITY_HIGH, WF_FROM_CPU), 0, 1);
-	CHECK(wf_runq_pop(&queue, WF_IO_FIRST) == &places[2]);
 	CHECK(wf_runq_pop(&queue, WF_IO_FIRST) == &places[1]);
 	CHECK(wf_runq_pop(&queue, WF_IO_FIRST) == &places[0]);
 	wf_lock_give(&queue.lock);

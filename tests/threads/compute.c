@@ -259,7 +259,7 @@ static void go_through(int workers, int count, void (*how)(int count), weft_thre
 	storm.count = count;
 	storm.start = how;
 	storm.beat = by;
-	/* Those that were woken have all reserves too, but for one. */
+	/* Those that were woken have reserves too. */
 	at_once = how == start_woken || count < open ? count : open;
 	atomic_store(&computing, 0);
 	atomic_store(&beats, 0);
@@ -306,7 +306,7 @@ TEST(what_a_foreign_thread_posts_runs_while_24_threads_compute)
 /* The kernel brings them as it brings the beat, so that reserves begin to compute as well. */
 TEST(a_sleep_ends_while_threads_compute_that_the_kernel_woke)
 {
-	int count = WF_WORKERS_LIMIT(2) - 1;
+	int count = WF_WORKERS_LIMIT(2) - 3;
 
 	go_through(2, count < 24 ? count : 24, start_woken, by_sleep, NULL);
 }
