@@ -11,14 +11,28 @@
 
 #pragma GCC system_header
 
-#if __cplusplus >= 201703L
-
 #include <atomic>
+#include <cxxabi.h>
 #include <exception>
 #include <type_traits>
 #include <utility>
 
 #include <weft/scope.h>
+
+/* std::uncaught_exceptions is of C++17; the ABI has always counted them. */
+inline unsigned weft_uncaught_exceptions_()
+{
+	struct globals {
+		void *caught;
+		unsigned uncaught;
+	};
+
+	return reinterpret_cast<const globals *>(abi::__cxa_get_globals())->uncaught;
+}
+
+/* With false in front the same as with false at the end, if all are false. */
+template <bool...> struct weft_flags_ {
+};
 
 /* A scope as a C++ object. */
 class weft_finish_scope_ : public weft_scope
@@ -36,7 +50,7 @@ class weft_finish_scope_ : public weft_scope
 	{
 		weft_finish_end_(this);
 #ifdef __cpp_exceptions
-		if (caught != nullptr && std::uncaught_exceptions() == unwinding)
+		if (caught != nullptr && weft_uncaught_exceptions_() == unwinding)
 			std::rethrow_exception(std::move(caught));
 #endif
 	}
@@ -62,7 +76,7 @@ class weft_finish_scope_ : public weft_scope
 #ifdef __cpp_exceptions
 	std::exception_ptr caught;
 	std::atomic_flag taken = ATOMIC_FLAG_INIT;
-	int unwinding = std::uncaught_exceptions();
+	unsigned unwinding = weft_uncaught_exceptions_();
 #endif
 };
 
@@ -74,13 +88,15 @@ class weft_block_start_
 
 	template <class... Own> const weft_block_start_ &with() const
 	{
-		static_assert(!(std::is_array<Own>::value || ...), WEFT_NO_ARRAYS_);
+		static_assert(std::is_same<weft_flags_<false, std::is_array<Own>::value...>,
+					   weft_flags_<std::is_array<Own>::value..., false>>::value,
+			      WEFT_NO_ARRAYS_);
 		return *this;
 	}
 
 	template <class Block> void operator<<(Block &&block) const
 	{
-		started<std::remove_reference_t<Block>> s = { &scope, &block };
+		started<typename std::remove_reference<Block>::type> s = { &scope, &block };
 
 		if (weft_async_call(s.on_its_stack, &s) != 0)
 			scope.run(block);
@@ -123,16 +139,6 @@ class weft_block_start_
 #define WEFT_ASYNC_ WEFT_START_ << [&] WEFT_BODY_
 #define WEFT_ASYNC_OWN_(...) \
 	WEFT_START_.with<void WEFT_EACH_(WEFT_TYPE_, __VA_ARGS__)>() << [&, __VA_ARGS__ ] WEFT_BODY_
-
-#else
-
-#define WEFT_SCOPE_(...) \
-	static_assert(false, "weft_finish, weft_shield and weft_async need C++17"); \
-	if (true)
-#define WEFT_ASYNC_ if (true)
-#define WEFT_ASYNC_OWN_(...) if (true)
-
-#endif /* C++17 */
 
 #endif /* C++ */
 
