@@ -33,6 +33,9 @@ enum { REFUSED_READS = 16 };
 static const char busy_reply[] = "HTTP/1.1 503 Service Unavailable\r\nServer: weft\r\n"
 				 "Content-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
 
+/* By TLS: a record with the fatal alert internal_error, which says that the server is at fault. */
+static const char busy_alert[] = "\x15\x03\x01\x00\x02\x02\x50";
+
 /* Of a descriptor. */
 enum { CLOSED, OPEN, BUSY };
 
@@ -157,21 +160,21 @@ static int serve(void *arg)
 	return 0;
 }
 
-/* Says 503 without waiting. What the client has sent is read first, as a close would
+/* Says 503, or its like, without waiting. What the client has sent is read first, as a close would
  * otherwise make its kernel throw the answer away. */
 static void refuse(int fd, bool tls)
 {
+	const char *reply = tls ? busy_alert : busy_reply;
+	size_t size = tls ? sizeof busy_alert - 1 : sizeof busy_reply - 1;
 	char scrap[2048];
 	int reads = 0;
 
 	count(COUNT_REFUSED, 1);
-	if (!tls) {
-		send(fd, busy_reply, sizeof busy_reply - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-		shutdown(fd, SHUT_WR);
-		while (reads++ < REFUSED_READS &&
-		       recv(fd, scrap, sizeof scrap, MSG_DONTWAIT) == (ssize_t)sizeof scrap)
-			;
-	}
+	send(fd, reply, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+	shutdown(fd, SHUT_WR);
+	while (reads++ < REFUSED_READS &&
+	       recv(fd, scrap, sizeof scrap, MSG_DONTWAIT) == (ssize_t)sizeof scrap)
+		;
 	weft_fd_close(fd);
 }
 

@@ -298,6 +298,24 @@ TEST(a_stranger_with_many_handshakes_does_not_keep_others_waiting)
 	server_end();
 }
 
+TEST(a_client_that_has_no_place_is_told_so)
+{
+	SSL *ssl = new_client(TLS1_3_VERSION, NULL, NULL);
+	int busy;
+
+	signal(SIGPIPE, SIG_IGN);
+	make_certificate(EVP_EC_gen("P-256"));
+	TLS_SERVER("--max-connections", "1");
+	busy = dial();
+	say(busy, "GET /large.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+	hear(busy, 1);
+	CHECK(!connect_client(ssl));
+	CHECK_EQ(ERR_GET_REASON(ERR_peek_error()), SSL_R_TLSV1_ALERT_INTERNAL_ERROR);
+	close(busy);
+	end_client(ssl);
+	server_end();
+}
+
 TEST(a_handshake_that_dawdles_takes_no_turn)
 {
 	unsigned char hello[4096];
