@@ -495,7 +495,7 @@ WF_HOT bool wf_sched_next(struct wf_worker *w)
 		struct wf_place *place;
 
 		wf_lock_take(&w->queue.lock);
-		place = wf_runq_pop(&w->queue, wf_worker_order(w));
+		place = wf_runq_pop(&w->queue, (enum wf_order)w->takes);
 		wf_lock_give(&w->queue.lock);
 		if (place == NULL)
 			break;

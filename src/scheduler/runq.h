@@ -43,8 +43,8 @@ struct WF_ALIGNED wf_runq {
 	_Atomic uint64_t occupied;   /* a byte for each worth, in it a bit for each level */
 	_Atomic uint64_t steal_time; /* ticks of work in those above WF_WORTH_KEPT */
 	struct wf_rotation rotation WF_GUARDED(lock);
+	uint8_t newest WF_GUARDED(lock);  /* colors that went before older ones */
 	uint32_t number WF_GUARDED(lock); /* of the last one that was queued */
-	uint8_t newest WF_GUARDED(lock);  /* how many in a row went before older colors */
 	struct wf_lane lanes[WF_WORTHS + 1][WF_LEVELS] WF_GUARDED(lock);
 };
 

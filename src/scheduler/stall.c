@@ -146,6 +146,9 @@ static struct wf_worker *start_stand_in(struct wf_runtime *rt, bool reserve)
 		return NULL;
 	w = wf_sched_worker(s, id);
 	w->reserve = reserve;
+	/* What the kernel brings goes on until the stand-in is stuck too. Of that a reserve takes the
+	 * newest: what has waited for long may be what computes. */
+	w->takes = reserve ? WF_IO_NEWEST : WF_IO_FIRST;
 	for (int i = 0; i < s->workers; i++)
 		WF_STORE(&w->order[i], i);
 	WF_STORE(&w->resting, true);

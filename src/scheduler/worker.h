@@ -38,6 +38,7 @@ struct WF_ALIGNED wf_worker {
 	/* The worker's own. */
 	struct wf_sched *sched;
 	int id;
+	uint8_t takes;            /* enum wf_order: which color it runs next */
 	bool reserve;             /* a stand-in that serves all who are slow (stall.c) */
 	bool shared;              /* it runs a shared event of its color: does not own it */
 	struct wf_color *current; /* the color it runs, or NULL */
@@ -160,15 +161,6 @@ static inline unsigned wf_worker_least_worth(const struct wf_worker *v)
 	return wf_policy_least_worth(&v->sched->policy,
 				     WF_LOAD(&v->stuck) || v->id >= v->sched->workers,
 				     WF_LOAD(&v->swamped) || WF_LOAD(&v->asleep));
-}
-
-/* Stand-ins first run what the kernel brings, so that it goes on until they are stuck too; a
- * reserve what it brought last, as what waits for long may be long. */
-static inline enum wf_order wf_worker_order(const struct wf_worker *w)
-{
-	if (WF_LIKELY(w->id < w->sched->workers))
-		return WF_CPU_FIRST;
-	return w->reserve ? WF_IO_NEWEST : WF_IO_FIRST;
 }
 
 /* Events posted and not yet run, in the whole machine. */
