@@ -91,8 +91,8 @@ static void order_report(struct wf_runtime *rt, struct wf_worker *w, weft_fn *fn
 	if (now - rt->last_report < REPORT_EVERY_NS || atomic_load(&rt->report_of) != NULL)
 		return;
 	rt->last_report = now;
-	if (!rt->reports && (WF_FAULT(EAGAIN) ||
-			     pthread_create(&rt->reporter, NULL, report_stalls, rt) != 0)) {
+	if (!rt->reports &&
+	    (WF_FAULT(EAGAIN) || pthread_create(&rt->reporter, NULL, report_stalls, rt) != 0)) {
 		report_stall(w, fn);
 		return;
 	}

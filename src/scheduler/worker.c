@@ -308,8 +308,7 @@ static bool serve_slow(struct wf_worker *w)
 		struct wf_worker *other = wf_sched_worker(s, i);
 
 		stuck |= WF_LOAD(&other->stuck);
-		WF_STORE(&other->slow,
-			 other != w && (is_slow(other) || WF_LOAD(&other->stuck)));
+		WF_STORE(&other->slow, other != w && (is_slow(other) || WF_LOAD(&other->stuck)));
 		if (WF_LOAD(&other->slow))
 			wf_sched_rescue(w, other);
 	}

@@ -176,7 +176,8 @@ TEST(the_queue_does_what_a_naive_one_does)
 		case 2: {
 			unsigned least = (unsigned)random_below(&seed, WF_WORTHS);
 
-			check_taken(wf_runq_steal(&queue, wf_loot_lanes(least)), expect_steal(least));
+			check_taken(wf_runq_steal(&queue, wf_loot_lanes(least)),
+				    expect_steal(least));
 			break;
 		}
 		default:
