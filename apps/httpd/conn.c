@@ -121,6 +121,15 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* From now on the connection can lose its place. It keeps the place while the next request is in
+ * the buffer already. */
+static void wait_for_client(struct conn *c)
+{
+	if (c->busy)
+		place_wait(&c->stream.place, weft_now());
+	c->busy = false;
+}
+
 /* Waits until a whole head is there. Its size, or 0 and what comes next instead. */
 static size_t await_head(struct conn *c, enum next *next)
 {
@@ -142,6 +151,7 @@ static size_t await_head(struct conn *c, enum next *next)
 		if (s->begin < s->end && until == 0)
 			until = weft_now() + settings.head_time * WEFT_MS;
 		n = get_up(c);
+		wait_for_client(c);
 		if (n == 0)
 			n = stream_fill(s, settings.max_head,
 					until != 0 ? until : least(c->idle_until, c->pause_until));
@@ -200,8 +210,9 @@ static bool answer(struct conn *c)
 	uint64_t began = weft_now(), before = s->sent + s->pending, ended;
 	bool asked_to_close = !x->request.keep_alive;
 
-	if (!place_busy(&s->place))
+	if (!c->busy && !place_busy(&s->place))
 		return false;
+	c->busy = true;
 	c->requests++;
 	if (c->requests == settings.max_requests)
 		x->keep_alive = false;
@@ -216,10 +227,7 @@ static bool answer(struct conn *c)
 	if (s->error != 0)
 		count(s->error == -ETIMEDOUT ? COUNT_LATE : COUNT_BROKEN, 1);
 	c->politely = !asked_to_close || !x->body_ended || s->begin < s->end;
-	if (!x->keep_alive || s->error != 0)
-		return false;
-	place_wait(&s->place, ended);
-	return true;
+	return x->keep_alive && s->error == 0;
 }
 
 static void serve_h2(struct conn *c)

@@ -15,6 +15,7 @@ struct conn {
 	uint64_t requests;    /* that were answered */
 	uint64_t idle_until;  /* then it is closed, if no request begins */
 	uint64_t pause_until; /* then it gives its memory back until one does */
+	bool busy;            /* with a request: the connection keeps its place */
 	bool politely;        /* the peer may still be sending when we close */
 };
 
