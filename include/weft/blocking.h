@@ -246,7 +246,8 @@ static inline int weft_fdatasync(int fd)
 	return weft_fdatasync_until(fd, WEFT_FOREVER);
 }
 
-/* Closes a descriptor. What other threads wait for on it ends first, with -EBADF.
+/* Closes a descriptor. What other threads wait for on it ends first, with -EBADF. When it
+ * returns nobody uses the number any more, and it can be given to another descriptor.
  * It has no deadline, as a close cannot be undone. Where close(2) blocks (a file, a
  * TCP socket with SO_LINGER) it blocks no worker.
  *

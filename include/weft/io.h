@@ -66,6 +66,7 @@ typedef struct weft_op {
 	uint16_t flags_;
 	uint16_t worker_, hint_;
 	uint8_t how_;
+	uint16_t same_;
 	union {
 		struct {
 			void *buf;
@@ -94,6 +95,7 @@ typedef struct weft_op {
 		} open_;
 		struct {
 			int in;
+			uint16_t same;
 			int64_t offset;
 			size_t len, warm;
 		} file_;
@@ -261,8 +263,8 @@ WEFT_API int weft_op_poll_at(weft_op *op, int fd, int events, const char *where)
 WEFT_API int weft_op_cancel(weft_op *op);
 
 /* Closes fd at once: what weft_op_close does, without a completion. If the kernel
- * still works on an operation of fd, it is closed when that has ended, which is
- * soon. May block where close(2) does. Called from another color than that of a
+ * still works on an operation of fd, or another thread is in a system call on it,
+ * it is closed when that has ended, which is soon: only then is the number free. May block where close(2) does. Called from another color than that of a
  * watch of fd, a call of the watch that is queued or running still comes to its
  * end, as with weft_off_fd.
  *

@@ -7,15 +7,24 @@
 
 static atomic_long seen, target;
 static const char *_Atomic failed_site;
+static void (*_Atomic on_visit)(const char *site);
 
 int wf_fault(int error, const char *site)
 {
+	void (*visit)(const char *) = atomic_load(&on_visit);
 	long n = atomic_fetch_add(&seen, 1) + 1;
 
+	if (visit != NULL)
+		visit(site);
 	if (n != atomic_load(&target))
 		return 0;
 	atomic_store(&failed_site, site);
 	return -error;
+}
+
+void wf_fault_on_visit(void (*visit)(const char *site))
+{
+	atomic_store(&on_visit, visit);
 }
 
 void wf_fault_arm(long nth)

@@ -28,7 +28,7 @@ static void renew(struct wf_fd *f, bool fresh, struct wf_after *after) WF_REQUIR
 static int trust(struct wf_fd *f, bool fresh, struct wf_after *after) WF_REQUIRES(f->lock)
 {
 	int flags = fcntl(f->fd, F_GETFL);
-	int err = flags < 0 ? -errno : f->closing ? -EBADF : 0;
+	int err = flags < 0 ? -errno : wf_fd_closing(f) ? -EBADF : 0;
 
 	if (err < 0)
 		return err;

@@ -65,7 +65,7 @@ void wf_op_end_all(struct wf_fd *f, int error, struct wf_after *after)
 void wf_op_close_all(struct wf_fd *f, struct wf_after *after)
 {
 	wf_op_end_all(f, -ECANCELED, after);
-	wf_fd_set_closing(f, true);
+	__atomic_fetch_or(&f->use, WF_FD_CLOSING, __ATOMIC_ACQ_REL);
 	wf_op_close_if_quiet(f, after);
 }
 
@@ -132,7 +132,7 @@ static int close_now(struct wf_fd *f)
 	int rc = 0;
 
 	wf_lock_take(&f->lock);
-	if (f->closing) {
+	if (wf_fd_closing(f)) {
 		wf_lock_give(&f->lock);
 		return -EBADF;
 	}

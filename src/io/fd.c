@@ -145,7 +145,7 @@ static bool has_direct(int fd)
 static void learn_file(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	wf_fd_set_kind(f, WF_KIND_FILE);
-	f->direct = has_direct(f->fd);
+	__atomic_store_n(&f->direct, has_direct(f->fd), __ATOMIC_RELAXED);
 	__atomic_store_n(&f->cached, f->direct ? WF_CACHED_NOT : WF_CACHED, __ATOMIC_RELAXED);
 }
 
@@ -195,14 +195,25 @@ void wf_fd_set_kind(struct wf_fd *f, enum wf_kind kind)
 	f->others = f->loose.head != NULL || f->watches != NULL;
 }
 
+void wf_fd_last_out(struct wf_fd *f)
+{
+	struct wf_after after = { 0 };
+
+	wf_lock_take(&f->lock);
+	wf_op_close_if_quiet(f, &after);
+	wf_lock_give(&f->lock);
+	wf_after(&after);
+}
+
 void wf_fd_forget(struct wf_fd *f)
 {
 	wf_io->forget(f);
 	f->life++;
 	__atomic_store_n(&f->kind, WF_KIND_UNKNOWN, __ATOMIC_RELAXED);
-	wf_fd_set_closing(f, false);
-	f->registered = f->sure = f->doubtful = false;
-	f->direct = f->level = false;
+	if (WF_UNLIKELY(wf_fd_closing(f)))
+		__atomic_fetch_and(&f->use, ~WF_FD_CLOSING, __ATOMIC_RELEASE);
+	f->registered = f->sure = f->doubtful = f->level = false;
+	__atomic_store_n(&f->direct, 0, __ATOMIC_RELAXED);
 	wf_fd_set_pipe(f, WF_PIPE_NOT);
 	__atomic_store_n(&f->nowait, 0, __ATOMIC_RELAXED);
 	f->fickle = f->misses = 0;

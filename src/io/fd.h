@@ -40,6 +40,15 @@ enum wf_pipe {
 /* Whether a cache of the kernel may answer reads. */
 enum wf_cached { WF_CACHED_UNKNOWN, WF_CACHED, WF_CACHED_NOT };
 
+/* The word `use` of a record. A *try* is a system call that names the number while no busy
+ * operation covers it: made by a thread that has not started an operation (now.c). Tries are
+ * counted in the low bits, so that close(2) waits for them; WF_FD_CLOSING is set while a close
+ * waits; the high bits count how often Weft has closed the number. One atomic addition thus
+ * begins a try, and tells whether the number still means what the caller knew. */
+#define WF_FD_TRIES 0x7fffu
+#define WF_FD_CLOSING 0x8000u
+#define WF_FD_CLOSE_ONE 0x20000u
+
 /* `head` is also read without the lock: wf_dir_head. */
 struct wf_dir {
 	weft_op *head, *tail;
@@ -57,21 +66,21 @@ struct __attribute__((aligned(64))) wf_fd {
 	/* Worth a try. Without it the head waits for the kernel to say so. Also read
 	 * without the lock: wf_fd_ready. */
 	uint8_t ready[WF_DIRS];
-	uint8_t kind;    /* enum wf_kind; also read without the lock */
-	bool registered; /* epoll: in the instance of worker `home` */
-	uint8_t closing; /* will be closed when nothing is busy; as `kind` */
-	bool sure;       /* this life began by an operation of ours, so we know it */
-	uint8_t nowait;  /* keeps its O_NONBLOCK; also read without the lock */
-	bool level;      /* epoll: is told of as long as there is something to read */
-	bool doubtful;   /* epoll: a short read proves nothing (end of stream, urgent data) */
-	uint8_t pipe;    /* enum wf_pipe; also read without the lock */
-	uint8_t misses;  /* useless tries to read; also how many hints to leave out */
-	uint8_t away;    /* epoll: starts in a row from workers that are not home */
-	bool others;     /* there are, or were, watches or loose operations */
-	uint8_t hints;   /* now.c: that were left out */
-	uint8_t fickle;  /* epoll: how often telling by level was given up */
-	bool direct;     /* a file that no cache answers for: every read takes its time */
-	uint8_t cached;  /* enum wf_cached; also read without the lock */
+	uint8_t kind; /* enum wf_kind; also read without the lock */
+	/* epoll: in the instance of worker `home`; is told of as long as there is something to
+	 * read; a short read proves nothing (end of stream, urgent data). */
+	bool registered : 1, level : 1, doubtful : 1;
+	bool sure : 1;  /* this life began by an operation of ours, so we know it */
+	uint8_t nowait; /* keeps its O_NONBLOCK; also read without the lock */
+	uint8_t pipe;   /* enum wf_pipe; also read without the lock */
+	uint32_t use;   /* tries, closing, closes: see WF_FD_CLOSING; changed without the lock */
+	uint8_t misses; /* useless tries to read; also how many hints to leave out */
+	uint8_t away;   /* epoll: starts in a row from workers that are not home */
+	bool others;    /* there are, or were, watches or loose operations */
+	uint8_t hints;  /* now.c: that were left out */
+	uint8_t fickle; /* epoll: how often telling by level was given up */
+	uint8_t direct; /* a file that no cache answers for: every read takes its time; as `kind` */
+	uint8_t cached; /* enum wf_cached; also read without the lock */
 	struct wf_dir loose;
 	/* uring: the first of the loose that is not to begin yet, nor are those behind it; how many
 	 * of a file's reads and writes have begun. */
@@ -120,9 +129,57 @@ static inline void wf_fd_set_pipe(struct wf_fd *f, enum wf_pipe pipe)
 	__atomic_store_n(&f->pipe, (uint8_t)pipe, __ATOMIC_RELAXED);
 }
 
-static inline void wf_fd_set_closing(struct wf_fd *f, bool closing) WF_REQUIRES(f->lock)
+/* Whether it will be closed as soon as nothing is busy and nobody tries. */
+static inline bool wf_fd_closing(const struct wf_fd *f)
 {
-	__atomic_store_n(&f->closing, closing, __ATOMIC_RELAXED);
+	return __atomic_load_n(&f->use, __ATOMIC_RELAXED) & WF_FD_CLOSING;
+}
+
+/* The mark of a descriptor: how often its number had been closed. Never 0, which stands for
+ * whatever the number means. */
+static inline uint16_t wf_fd_mark_of(uint32_t use)
+{
+	return (uint16_t)(use >> 16 | 1);
+}
+
+static inline uint16_t wf_fd_mark(const struct wf_fd *f)
+{
+	return wf_fd_mark_of(__atomic_load_n(&f->use, __ATOMIC_ACQUIRE));
+}
+
+/* The last try is over, and somebody waits for that to close it. */
+void wf_fd_last_out(struct wf_fd *f);
+
+/* Ends a try. Without the lock. */
+static inline void wf_fd_drop(struct wf_fd *f)
+{
+	uint32_t was = __atomic_fetch_sub(&f->use, 1, __ATOMIC_ACQ_REL);
+
+	if (WF_UNLIKELY(was & WF_FD_CLOSING))
+		wf_fd_last_out(f);
+}
+
+/* Begins a try of the descriptor that has this mark. Returns its mark; 0 if it is being closed, or
+ * was. Without the lock. */
+static inline uint16_t wf_fd_hold(struct wf_fd *f, uint16_t mark)
+{
+	uint32_t was = __atomic_fetch_add(&f->use, 1, __ATOMIC_ACQUIRE);
+
+	if (WF_LIKELY(!(was & WF_FD_CLOSING) && (mark == 0 || mark == wf_fd_mark_of(was))))
+		return wf_fd_mark_of(was);
+	wf_fd_drop(f);
+	return 0;
+}
+
+/* Counts a close, if nobody tries: from now on the number means another descriptor. */
+static inline bool wf_fd_retire(struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	uint32_t was = __atomic_load_n(&f->use, __ATOMIC_RELAXED);
+	uint32_t next = (was & ~WF_FD_CLOSING) + WF_FD_CLOSE_ONE;
+
+	return !(was & WF_FD_TRIES) &&
+	       __atomic_compare_exchange_n(&f->use, &was, next, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
 }
 
 int wf_fds_start(void);

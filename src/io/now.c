@@ -10,8 +10,13 @@
  * only costs another try. So writing needs no lock either: what it looks at it sees as
  * it was before the call or while it was made.
  *
- * Reads of files at an offset have no order. They take no lock at all: it would be
- * a good part of what a read from the page cache costs.
+ * A try is counted in the record (wf_fd_hold), so that a close of the descriptor waits for
+ * it: else the number could be given to another file before the system call is made, which
+ * would then read, accept or write what belongs to that.
+ *
+ * Reads of files at an offset have no order. They take no lock, and are not counted: it would be
+ * a good part of what a read from the page cache costs. Reading leaves a file as it is, so
+ * it is enough to look afterwards whether the number was closed meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +40,8 @@ struct turn {
 
 static bool learnt(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
-	if (WF_UNLIKELY(f->closing))
-		return false;
+	if (WF_UNLIKELY(wf_fd_closing(f)))
+		return false; /* somebody began to close it while it was tried */
 	return WF_LIKELY(f->kind != WF_KIND_UNKNOWN) || wf_fd_learn(f) == 0;
 }
 
@@ -175,13 +180,30 @@ int64_t wf_now_short(int fd, int64_t n, int64_t offset)
 	return n == -EFAULT || n == -EIO || n == -ENOBUFS ? n : WF_NOW_WAIT;
 }
 
-static int64_t transfer(weft_op *op, enum wf_op_kind kind, int fd, int64_t offset, bool urge)
+static inline struct wf_now waits(struct wf_target t)
 {
-	struct wf_fd *f = prepare(op, kind, fd);
+	return (struct wf_now){ WF_NOW_WAIT, t.mark };
+}
+
+static inline struct wf_now error(int64_t n)
+{
+	return (struct wf_now){ .n = n };
+}
+
+static struct wf_now transfer(weft_op *op, enum wf_op_kind kind, struct wf_target t, int64_t offset,
+			      bool urge)
+{
+	struct wf_fd *f = prepare(op, kind, t.fd);
+	struct wf_now now;
 
 	if (WF_UNLIKELY(f == NULL))
-		return WF_NOW_WAIT;
-	return offset >= 0 ? at_offset(op, f) : in_turn(op, f, urge);
+		return waits(t);
+	now.mark = wf_fd_hold(f, t.mark);
+	if (WF_UNLIKELY(now.mark == 0))
+		return error(-EBADF);
+	now.n = offset >= 0 ? at_offset(op, f) : in_turn(op, f, urge);
+	wf_fd_drop(f);
+	return now;
 }
 
 /* At a glance: whether reading has to wait. */
@@ -197,16 +219,11 @@ static inline bool hopeless(int fd, bool urge)
 static inline bool hopeful(const struct wf_fd *f, bool urge)
 {
 	return wf_dir_head(&f->dir[WF_OUT]) == NULL &&
-	       !__atomic_load_n(&f->closing, __ATOMIC_RELAXED) &&
 	       (wf_fd_ready(f, WF_OUT) || urge || wf_io != &wf_epoll);
 }
 
-enum wf_now_how wf_now_how(int fd, bool urge)
+static enum wf_now_how way_of(const struct wf_fd *f)
 {
-	const struct wf_fd *f = wf_fd_peek(fd);
-
-	if (WF_UNLIKELY(f == NULL || !hopeful(f, urge)))
-		return WF_NOW_ASK;
 	switch (wf_fd_kind(f)) {
 	case WF_KIND_TCP:
 	case WF_KIND_SOCKET:
@@ -216,11 +233,23 @@ enum wf_now_how wf_now_how(int fd, bool urge)
 			return WF_NOW_ASK;
 		if (wf_fd_pipe(f) != WF_PIPE_PAIR || wf_io != &wf_epoll)
 			return WF_NOW_WRITE;
-		__builtin_prefetch(wf_fd_peek(fd - 1), 1);
+		__builtin_prefetch(wf_fd_peek(f->fd - 1), 1);
 		return WF_NOW_PAIR;
 	default:
 		return WF_NOW_ASK;
 	}
+}
+
+uintptr_t wf_now_how(struct wf_target t, bool urge)
+{
+	struct wf_fd *f = wf_fd_peek(t.fd);
+	enum wf_now_how how = WF_NOW_ASK;
+
+	if (WF_LIKELY(f != NULL && hopeful(f, urge)))
+		how = way_of(f);
+	if (WF_UNLIKELY(how == WF_NOW_ASK))
+		return WF_NOW_ASK;
+	return WF_LIKELY(wf_fd_hold(f, t.mark) != 0) ? (uintptr_t)f | how : WF_NOW_CLOSED;
 }
 
 /* Who waits at the other end need not wait until the kernel is asked: it is tried at once,
@@ -235,8 +264,8 @@ void wf_now_written(int fd, weft_fn *resume)
 	go_on(f, WF_IN, false, resume);
 }
 
-static WF_NOINLINE int64_t rw(enum wf_op_kind kind, int fd, void *buf, size_t len, int64_t offset,
-			      int flags, bool urge)
+static WF_NOINLINE struct wf_now rw(enum wf_op_kind kind, struct wf_target t, void *buf, size_t len,
+				    int64_t offset, int flags, bool urge)
 {
 	weft_op op;
 
@@ -244,17 +273,18 @@ static WF_NOINLINE int64_t rw(enum wf_op_kind kind, int fd, void *buf, size_t le
 	op.u_.rw_.len = len < WF_LEN_MAX ? len : WF_LEN_MAX;
 	op.u_.rw_.offset = offset;
 	op.u_.rw_.flags = flags;
-	return transfer(&op, kind, fd, offset, urge);
+	return transfer(&op, kind, t, offset, urge);
 }
 
-int64_t wf_now_read(int fd, void *buf, size_t len, bool urge)
+struct wf_now wf_now_read(struct wf_target t, void *buf, size_t len, bool urge)
 {
-	return hopeless(fd, urge) ? WF_NOW_WAIT : rw(WF_OP_READ, fd, buf, len, -1, 0, urge);
+	return hopeless(t.fd, urge) ? waits(t) : rw(WF_OP_READ, t, buf, len, -1, 0, urge);
 }
 
-int64_t wf_now_ask_write(int fd, const void *buf, size_t len, int64_t offset, bool urge)
+struct wf_now wf_now_ask_write(struct wf_target t, const void *buf, size_t len, int64_t offset,
+			       bool urge)
 {
-	return rw(WF_OP_WRITE, fd, (void *)(uintptr_t)buf, len, offset, 0, urge);
+	return rw(WF_OP_WRITE, t, (void *)(uintptr_t)buf, len, offset, 0, urge);
 }
 
 /* All of it may have to wait in the midst, which is for an operation. */
@@ -263,84 +293,89 @@ static bool waits_for_all(int flags)
 	return (flags & (MSG_WAITALL | MSG_DONTWAIT)) == MSG_WAITALL;
 }
 
-int64_t wf_now_recv(int fd, void *buf, size_t len, int flags, bool urge)
+struct wf_now wf_now_recv(struct wf_target t, void *buf, size_t len, int flags, bool urge)
 {
-	if (waits_for_all(flags) || hopeless(fd, urge || flags & MSG_DONTWAIT))
-		return WF_NOW_WAIT;
-	return rw(WF_OP_RECV, fd, buf, len, -1, flags, urge);
+	if (waits_for_all(flags) || hopeless(t.fd, urge || flags & MSG_DONTWAIT))
+		return waits(t);
+	return rw(WF_OP_RECV, t, buf, len, -1, flags, urge);
 }
 
-int64_t wf_now_ask_send(int fd, const void *buf, size_t len, int flags, bool urge)
+struct wf_now wf_now_ask_send(struct wf_target t, const void *buf, size_t len, int flags, bool urge)
 {
 	if (waits_for_all(flags))
-		return WF_NOW_WAIT;
-	return rw(WF_OP_SEND, fd, (void *)(uintptr_t)buf, len, -1, flags, urge);
+		return waits(t);
+	return rw(WF_OP_SEND, t, (void *)(uintptr_t)buf, len, -1, flags, urge);
 }
 
-static int64_t vector(enum wf_op_kind kind, int fd, const struct iovec *iov, size_t count,
-		      int64_t offset, bool urge)
+static struct wf_now vector(enum wf_op_kind kind, struct wf_target t, const struct iovec *iov,
+			    size_t count, int64_t offset, bool urge)
 {
 	weft_op op;
 
 	if (offset < -1 || count > IOV_MAX || (iov == NULL && count > 0))
-		return -EINVAL;
+		return error(-EINVAL);
 	op.u_.iov_.iov = iov;
 	op.u_.iov_.count = count;
 	op.u_.iov_.offset = offset;
-	return transfer(&op, kind, fd, offset, urge);
+	return transfer(&op, kind, t, offset, urge);
 }
 
-int64_t wf_now_readv(int fd, const struct iovec *iov, size_t count, int64_t offset, bool urge)
+struct wf_now wf_now_readv(struct wf_target t, const struct iovec *iov, size_t count,
+			   int64_t offset, bool urge)
 {
-	return vector(WF_OP_READV, fd, iov, count, offset, urge);
+	return vector(WF_OP_READV, t, iov, count, offset, urge);
 }
 
-int64_t wf_now_writev(int fd, const struct iovec *iov, size_t count, int64_t offset, bool urge)
+struct wf_now wf_now_writev(struct wf_target t, const struct iovec *iov, size_t count,
+			    int64_t offset, bool urge)
 {
-	return vector(WF_OP_WRITEV, fd, iov, count, offset, urge);
+	return vector(WF_OP_WRITEV, t, iov, count, offset, urge);
 }
 
-static int64_t message(enum wf_op_kind kind, int fd, struct msghdr *msg, int flags, bool urge)
+static struct wf_now message(enum wf_op_kind kind, struct wf_target t, struct msghdr *msg,
+			     int flags, bool urge)
 {
 	weft_op op;
 
 	if (msg == NULL)
-		return -EINVAL;
+		return error(-EINVAL);
 	op.u_.msg_.msg = msg;
 	op.u_.msg_.flags = flags & ~MSG_WAITALL;
-	return transfer(&op, kind, fd, -1, urge);
+	return transfer(&op, kind, t, -1, urge);
 }
 
-int64_t wf_now_recvmsg(int fd, struct msghdr *msg, int flags, bool urge)
+struct wf_now wf_now_recvmsg(struct wf_target t, struct msghdr *msg, int flags, bool urge)
 {
-	return message(WF_OP_RECVMSG, fd, msg, flags, urge);
+	return message(WF_OP_RECVMSG, t, msg, flags, urge);
 }
 
-int64_t wf_now_sendmsg(int fd, struct msghdr *msg, int flags, bool urge)
+struct wf_now wf_now_sendmsg(struct wf_target t, struct msghdr *msg, int flags, bool urge)
 {
-	return message(WF_OP_SENDMSG, fd, msg, flags, urge);
+	return message(WF_OP_SENDMSG, t, msg, flags, urge);
 }
 
-int64_t wf_now_accept(int fd, struct sockaddr *addr, socklen_t *len, bool urge)
+struct wf_now wf_now_accept(struct wf_target t, struct sockaddr *addr, socklen_t *len, bool urge)
 {
 	weft_op op;
 
 	op.u_.addr_.addr = addr;
 	op.u_.addr_.len = len;
-	return transfer(&op, WF_OP_ACCEPT, fd, -1, urge);
+	return transfer(&op, WF_OP_ACCEPT, t, -1, urge);
 }
 
-int64_t wf_now_sendfile(int fd, int in, int64_t offset, size_t len, bool urge)
+struct wf_now wf_now_sendfile(struct wf_target t, struct wf_target in, int64_t offset, size_t len,
+			      bool urge)
 {
 	weft_op op;
 
 	if (offset < 0)
-		return -EINVAL;
-	op.u_.file_.in = in;
+		return error(-EINVAL);
+	op.u_.file_.in = in.fd;
+	op.u_.file_.same = in.mark;
 	op.u_.file_.offset = offset;
 	op.u_.file_.len = len;
 	op.u_.file_.warm = 0;
-	return transfer(&op, WF_OP_SENDFILE, fd, -1, urge);
+	return transfer(&op, WF_OP_SENDFILE, t, -1, urge);
 }
 
 /* Opens what the kernel can find in memory. Anything else it says is left to an
@@ -370,7 +405,7 @@ int64_t wf_now_open(int dir, const char *path, int flags)
 /* Whether closing f has nothing to wait for, as far as we know. */
 static bool quiet(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
-	return !f->closing && f->kind != WF_KIND_UNKNOWN && f->kind != WF_KIND_FILE &&
+	return !wf_fd_closing(f) && f->kind != WF_KIND_UNKNOWN && f->kind != WF_KIND_FILE &&
 	       f->busy == 0 && !wf_op_lingers(f);
 }
 
@@ -383,8 +418,10 @@ int64_t wf_now_close(int fd)
 	if (f == NULL)
 		return n;
 	wf_lock_take(&f->lock);
-	if (quiet(f))
-		wf_op_close_all(f, &after);
+	if (quiet(f) && wf_fd_retire(f)) {
+		wf_op_end_all(f, -ECANCELED, &after);
+		wf_op_close_quiet(f, &after);
+	}
 	wf_lock_give(&f->lock);
 	if (after.close) {
 		after.close = false;

@@ -236,6 +236,6 @@ void wf_op_abandon_all(struct wf_fd *f)
 	abandon_list(f->dir[WF_OUT].head);
 	if (f->closer != NULL)
 		abandon(f->closer); /* in no list */
-	if (f->closing)
+	if (wf_fd_closing(f))
 		close(f->fd);
 }

@@ -93,6 +93,16 @@ static int64_t send_copy(int fd, int in, int64_t offset, size_t len)
 	return n <= 0 ? n : wf_result(send(fd, buf, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
+/* The file may be closed, and its number be another's, while the socket is waited for. Returns its
+ * record, to be dropped; NULL if it was closed. */
+static struct wf_fd *hold_source(const weft_op *op)
+{
+	int err;
+	struct wf_fd *f = wf_fd_get(op->u_.file_.in, &err);
+
+	return f != NULL && wf_fd_hold(f, op->u_.file_.same) ? f : NULL;
+}
+
 /* What the offload pool has read is warm. It is not asked for again: not every
  * file system can tell, and the pages of a busy machine go quickly. */
 static int64_t send_some(const weft_op *op, bool copy)
@@ -130,7 +140,7 @@ static int check_source(int in, int64_t offset)
 	return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ? 0 : -EINVAL;
 }
 
-int64_t wf_try_sendfile(weft_op *op)
+static int64_t send_from(weft_op *op)
 {
 	bool copy = !wf_nonblocking(op->fd);
 	size_t pause = op->done_ + STEP;
@@ -151,8 +161,20 @@ int64_t wf_try_sendfile(weft_op *op)
 	return (int64_t)op->done_;
 }
 
+int64_t wf_try_sendfile(weft_op *op)
+{
+	struct wf_fd *in = hold_source(op);
+	int64_t n;
+
+	if (in == NULL)
+		return -EBADF;
+	n = send_from(op);
+	wf_fd_drop(in);
+	return n;
+}
+
 /* Reads the pages that sendfile will need into the page cache. */
-int64_t wf_warm_file(weft_op *op)
+static int64_t warm(weft_op *op)
 {
 	static const size_t step = 32 * 1024;
 	char buf[32 * 1024];
@@ -171,4 +193,16 @@ int64_t wf_warm_file(weft_op *op)
 	}
 	op->u_.file_.warm = op->done_ + len;
 	return 0;
+}
+
+int64_t wf_warm_file(weft_op *op)
+{
+	struct wf_fd *in = hold_source(op);
+	int64_t n;
+
+	if (in == NULL)
+		return -EBADF;
+	n = warm(op);
+	wf_fd_drop(in);
+	return n;
 }

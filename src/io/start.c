@@ -63,22 +63,17 @@ static int start_rw(weft_op *op, int fd, enum wf_op_kind kind, void *buf, size_t
 /* Writing that nothing waits before, and that there is room for, needs no place in a
  * list: it is done, if it can be, and its event posted. io_uring is given all at once
  * later instead. */
-static inline int64_t write_at_once(const weft_op *op, enum wf_op_kind kind, const void *buf,
-				    size_t len, int flags)
+static inline struct wf_now write_at_once(int fd, enum wf_op_kind kind, const void *buf, size_t len,
+					  int flags)
 {
-	enum wf_now_how how = WF_NOW_ASK;
-	int64_t n;
+	uintptr_t held = WF_NOW_ASK;
 
 	if (wf_io == &wf_epoll && !(flags & (MSG_WAITALL | MSG_DONTWAIT)))
-		how = wf_now_how(op->fd, false);
-	if (how == WF_NOW_ASK || (kind == WF_OP_SEND && how != WF_NOW_SEND))
-		return WF_NOW_WAIT;
-	n = WF_FAULT(ENOBUFS);
-	if (n == 0)
-		n = how == WF_NOW_SEND
-			    ? wf_send(op->fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL)
-			    : wf_write(op->fd, buf, len);
-	return wf_now_answer(n);
+		held = wf_now_how(wf_number(fd), false);
+	if (held > WF_NOW_HOW && (kind == WF_OP_WRITE || (held & WF_NOW_HOW) == WF_NOW_SEND))
+		return wf_now_do(held, fd, buf, len, flags);
+	wf_now_not(held);
+	return (struct wf_now){ .n = WF_NOW_WAIT };
 }
 
 static inline int start_write(weft_op *op, int fd, enum wf_op_kind kind, const void *buf,
@@ -86,17 +81,18 @@ static inline int start_write(weft_op *op, int fd, enum wf_op_kind kind, const v
 {
 	struct wf_worker *self = wf_worker_self();
 	int rc = prepare(op, fd, kind, false, where);
-	int64_t n;
+	struct wf_now now;
 
 	if (rc < 0)
 		return rc;
 	if (WF_LIKELY(self != NULL && wf_worker_id(self) < wf_worker_count())) {
-		n = write_at_once(op, kind, buf, len, flags);
-		if (WF_LIKELY(n != WF_NOW_WAIT)) {
+		now = write_at_once(fd, kind, buf, len, flags);
+		if (WF_LIKELY(now.n != WF_NOW_WAIT)) {
 			op->hint_ = (uint16_t)wf_worker_id(self);
-			wf_op_tell(op, n);
+			wf_op_tell(op, now.n);
 			return 0;
 		}
+		op->same_ = now.mark;
 	}
 	wf_op_fill_rw(op, (void *)(uintptr_t)buf, len, -1, flags);
 	return go(op);
@@ -250,17 +246,24 @@ int weft_op_poll_at(weft_op *op, int fd, int events, const char *where)
 	return go(op);
 }
 
-int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, size_t len, const char *where)
+int wf_op_sendfile(weft_op *op, int fd, struct wf_target in, int64_t offset, size_t len,
+		   const char *where)
 {
 	int rc = offset >= 0 ? prepare(op, fd, WF_OP_SENDFILE, false, where) : -EINVAL;
 
 	if (rc < 0)
 		return rc;
-	op->u_.file_.in = in;
+	op->u_.file_.in = in.fd;
+	op->u_.file_.same = in.mark;
 	op->u_.file_.offset = offset;
 	op->u_.file_.len = len;
 	op->u_.file_.warm = 0;
 	return go(op);
+}
+
+int weft_op_sendfile_at(weft_op *op, int fd, int in, int64_t offset, size_t len, const char *where)
+{
+	return wf_op_sendfile(op, fd, wf_target(in), offset, len, where);
 }
 
 /* For threads, which know that all is in order. */

@@ -43,7 +43,7 @@ static inline bool usual(const struct wf_fd *f, const weft_op *op, const struct 
 {
 	const unsigned special = 1u << WF_OP_CONNECT | 1u << WF_OP_CLOSE;
 
-	return !f->closing && f->kind != WF_KIND_UNKNOWN &&
+	return !wf_fd_closing(f) && f->kind != WF_KIND_UNKNOWN &&
 	       (f->kind == WF_KIND_FILE || !(op->flags_ & WF_OP_LOOSE)) &&
 	       !(special >> op->kind_ & 1) && (f->sure || dir->head == NULL);
 }
@@ -62,7 +62,7 @@ static WF_NOINLINE int look_closer(struct wf_fd *f, weft_op *op, struct wf_after
 {
 	int err = 0;
 
-	if (f->closing)
+	if (wf_fd_closing(f))
 		return -EBADF;
 	if (suspicious(f, op) && wf_fd_changed(f)) {
 		wf_op_end_all(f, -EBADF, after);
@@ -80,7 +80,11 @@ static inline int list_and_begin(struct wf_fd *f, weft_op *op, struct wf_after *
 	WF_REQUIRES(f->lock)
 {
 	struct wf_dir *dir = &f->dir[wf_op_dir(op)];
+	uint16_t mark = op->same_;
 
+	op->same_ = 0;
+	if (WF_UNLIKELY(mark != 0 && mark != wf_fd_mark(f)))
+		return -EBADF;
 	if (WF_UNLIKELY(!usual(f, op, dir))) {
 		int err = look_closer(f, op, after);
 

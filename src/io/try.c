@@ -203,7 +203,8 @@ static int64_t try_file(weft_op *op)
 {
 	struct span s = span_of(op);
 	/* RWF_NOWAIT waits for the disk where there is no cache. */
-	bool direct = ((struct wf_fd *)op->record_)->direct;
+	const struct wf_fd *f = op->record_;
+	bool direct = __atomic_load_n(&f->direct, __ATOMIC_RELAXED);
 	int64_t n = direct ? -EAGAIN : transfer(op->fd, &s, RWF_NOWAIT);
 
 	if (n == -EAGAIN || n == -EOPNOTSUPP)

@@ -140,7 +140,7 @@ static int check(struct wf_fd *f, int dir, struct wf_after *after) WF_REQUIRES(f
 {
 	int err = f->kind == WF_KIND_UNKNOWN ? wf_fd_learn(f) : 0;
 
-	if (err == 0 && f->closing)
+	if (err == 0 && wf_fd_closing(f))
 		err = -EBADF;
 	if (err == 0)
 		err = wf_io->watchable(f, after);

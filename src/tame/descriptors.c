@@ -93,6 +93,7 @@ void weft_fdatasync_ev(int fd, WEFT_EVENT(int) e)
 /* Closing is not cancelled: who closes has done with it. */
 void weft_close_ev(int fd, WEFT_EVENT(int) e)
 {
+	struct wf_target t = wf_target(fd);
 	int64_t n = wf_worker_self() != NULL ? wf_now_close(fd) : WF_NOW_WAIT;
 	struct plain *o;
 	int rc;
@@ -107,6 +108,7 @@ void weft_close_ev(int fd, WEFT_EVENT(int) e)
 		weft_trigger(e, weft_fd_close(fd));
 		return;
 	}
+	o->op.same_ = t.mark;
 	rc = weft_op_close_at(&o->op, fd, where_of(&o->p));
 	if (rc < 0)
 		wf_primitive_end_int(&o->p, weft_fd_close(fd));
@@ -124,12 +126,13 @@ static void done_sendfile(void *arg)
 
 void weft_sendfile_ev(int fd, int in, int64_t offset, size_t len, WEFT_EVENT(ssize_t) e)
 {
+	struct wf_target t = wf_target(fd), from = wf_target(in);
 	int64_t sent = WF_NOW_WAIT;
 	struct plain *o;
 	int rc;
 
 	if (wf_primitive_wanted(WF_EVENT_OF(e)) && wf_primitive_at_once())
-		sent = wf_now_sendfile(fd, in, offset, len, false);
+		sent = wf_now_sendfile(t, from, offset, len, false).n;
 	if (sent != WF_NOW_WAIT && (sent < 0 || (size_t)sent == len)) {
 		weft_trigger(e, (ssize_t)sent);
 		return;
@@ -142,8 +145,8 @@ void weft_sendfile_ev(int fd, int in, int64_t offset, size_t len, WEFT_EVENT(ssi
 		return;
 	}
 	o->before = sent;
-	rc = weft_op_sendfile_at(&o->op, fd, in, offset + sent, len - (size_t)sent,
-				 where_of(&o->p));
+	o->op.same_ = t.mark;
+	rc = wf_op_sendfile(&o->op, fd, from, offset + sent, len - (size_t)sent, where_of(&o->p));
 	if (rc < 0)
 		wf_primitive_end_size(&o->p, (ssize_t)(sent > 0 ? sent : rc));
 	else
@@ -218,32 +221,33 @@ void weft_open_ev(const char *path, int flags, unsigned mode, WEFT_EVENT(int) e)
 struct accepting {
 	struct wf_primitive p;
 	weft_op op;
-	int fd;
+	struct wf_target target;
 	bool polls;
 	struct sockaddr_storage *peer; /* the caller's, or NULL */
 	struct sockaddr_storage addr;
 	socklen_t len;
 };
 
-static int64_t accept_now(int fd, struct sockaddr_storage *peer, bool urge)
+static int64_t accept_now(struct wf_target t, struct sockaddr_storage *peer, bool urge)
 {
 	struct sockaddr_storage addr = { 0 };
 	socklen_t len = sizeof addr;
-	int64_t n = wf_now_accept(fd, (struct sockaddr *)&addr, &len, urge);
+	int64_t n = wf_now_accept(t, (struct sockaddr *)&addr, &len, urge).n;
 
 	if (n >= 0 && peer != NULL)
 		*peer = addr;
-	return n != WF_NOW_WAIT && wf_accept_again(fd, n) ? WF_NOW_WAIT : n;
+	return n != WF_NOW_WAIT && wf_accept_again(t.fd, n) ? WF_NOW_WAIT : n;
 }
 
 static int accept_wait(struct accepting *a, bool ready)
 {
 	a->polls = wf_primitive_can_stop(a->p.event) && !ready;
+	a->op.same_ = a->target.mark;
 	if (a->polls)
-		return weft_op_poll_at(&a->op, a->fd, POLLIN, where_of(&a->p));
+		return weft_op_poll_at(&a->op, a->target.fd, POLLIN, where_of(&a->p));
 	a->len = sizeof a->addr;
 	memset(&a->addr, 0, sizeof a->addr);
-	return weft_op_accept_at(&a->op, a->fd, (struct sockaddr *)&a->addr, &a->len,
+	return weft_op_accept_at(&a->op, a->target.fd, (struct sockaddr *)&a->addr, &a->len,
 				 where_of(&a->p));
 }
 
@@ -254,12 +258,12 @@ static void done_accept(void *arg)
 	int64_t n = result_of(&a->op);
 
 	if (polled && n >= 0 && !cancelled)
-		n = accept_now(a->fd, a->peer, true);
+		n = accept_now(a->target, a->peer, true);
 	else if (n >= 0 && !cancelled && a->peer != NULL)
 		*a->peer = a->addr;
 	if (!polled && n >= 0)
-		wf_now_more(a->fd); /* connections come in bursts */
-	if (!cancelled && (n == WF_NOW_WAIT || wf_accept_again(a->fd, n))) {
+		wf_now_more(a->target.fd); /* connections come in bursts */
+	if (!cancelled && (n == WF_NOW_WAIT || wf_accept_again(a->target.fd, n))) {
 		n = accept_wait(a, polled);
 		if (n == 0)
 			return;
@@ -275,12 +279,13 @@ static void stop_accept(struct wf_primitive *p)
 
 void weft_accept_ev(int fd, struct sockaddr_storage *peer, WEFT_EVENT(int) e)
 {
+	struct wf_target t = wf_target(fd);
 	struct accepting *a;
 	int64_t n = WF_NOW_WAIT;
 	int rc;
 
 	if (wf_primitive_wanted(WF_EVENT_OF(e)) && wf_primitive_at_once())
-		n = accept_now(fd, peer, false);
+		n = accept_now(t, peer, false);
 	if (n != WF_NOW_WAIT) {
 		weft_trigger(e, (int)n);
 		return;
@@ -290,7 +295,7 @@ void weft_accept_ev(int fd, struct sockaddr_storage *peer, WEFT_EVENT(int) e)
 		weft_trigger(e, rc);
 		return;
 	}
-	a->fd = fd;
+	a->target = t;
 	a->peer = peer;
 	rc = accept_wait(a, false);
 	if (rc < 0)

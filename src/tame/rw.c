@@ -19,7 +19,8 @@ enum kind { READ, WRITE, RECV, SEND };
 
 /* What is to be done. */
 struct transfer {
-	int fd, flags;
+	struct wf_target target;
+	int flags;
 	enum kind kind;
 	bool all;
 	char *buf; /* not written to by WRITE and SEND */
@@ -53,14 +54,14 @@ static int64_t try_once(const struct transfer *t, bool urge)
 
 	switch (t->kind) {
 	case READ:
-		return t->offset < 0 ? wf_now_read(t->fd, buf, len, urge)
-				     : wf_now_pread(t->fd, buf, len, offset_of(t));
+		return t->offset < 0 ? wf_now_read(t->target, buf, len, urge).n
+				     : wf_now_pread(t->target, buf, len, offset_of(t));
 	case WRITE:
-		return wf_now_write(t->fd, buf, len, offset_of(t), urge, NULL);
+		return wf_now_write(t->target, buf, len, offset_of(t), urge, NULL).n;
 	case RECV:
-		return wf_now_recv(t->fd, buf, len, t->flags, urge);
+		return wf_now_recv(t->target, buf, len, t->flags, urge).n;
 	default:
-		return wf_now_send(t->fd, buf, len, t->flags, urge);
+		return wf_now_send(t->target, buf, len, t->flags, urge).n;
 	}
 }
 
@@ -126,19 +127,20 @@ static int start_op(struct rw *r, char *buf, size_t len)
 	const char *where = r->p.event->site_->where;
 	const struct transfer *t = &r->t;
 
+	r->op.same_ = t->target.mark;
 	switch (t->kind) {
 	case READ:
 		if (t->offset < 0)
-			return weft_op_read_at(&r->op, t->fd, buf, len, where);
-		return weft_op_pread_at(&r->op, t->fd, buf, len, offset_of(t), where);
+			return weft_op_read_at(&r->op, t->target.fd, buf, len, where);
+		return weft_op_pread_at(&r->op, t->target.fd, buf, len, offset_of(t), where);
 	case WRITE:
 		if (t->offset < 0)
-			return weft_op_write_at(&r->op, t->fd, buf, len, where);
-		return weft_op_pwrite_at(&r->op, t->fd, buf, len, offset_of(t), where);
+			return weft_op_write_at(&r->op, t->target.fd, buf, len, where);
+		return weft_op_pwrite_at(&r->op, t->target.fd, buf, len, offset_of(t), where);
 	case RECV:
-		return weft_op_recv_at(&r->op, t->fd, buf, len, t->flags, where);
+		return weft_op_recv_at(&r->op, t->target.fd, buf, len, t->flags, where);
 	default:
-		return weft_op_send_at(&r->op, t->fd, buf, len, t->flags, where);
+		return weft_op_send_at(&r->op, t->target.fd, buf, len, t->flags, where);
 	}
 }
 
@@ -172,7 +174,8 @@ static int wait_on(struct rw *r, bool ready)
 	r->polls = is_stream_read(t) && !ready;
 	if (!r->polls)
 		return start_copying(r);
-	return weft_op_poll_at(&r->op, t->fd, POLLIN, r->p.event->site_->where);
+	r->op.same_ = t->target.mark;
+	return weft_op_poll_at(&r->op, t->target.fd, POLLIN, r->p.event->site_->where);
 }
 
 static void go_on(struct rw *r, bool ready)
@@ -204,7 +207,7 @@ static void done(void *arg)
 	if (r->copy != NULL && n > 0 && !writes(&r->t))
 		memcpy(r->t.buf + r->t.done, r->copy, (size_t)n);
 	if (r->t.kind == READ && r->t.offset < 0 && n > 0 && (size_t)n == r->t.len - r->t.done)
-		wf_now_more(r->t.fd); /* a full read suggests that there is more */
+		wf_now_more(r->t.target.fd); /* a full read suggests that there is more */
 	if (account(&r->t, n, &result))
 		end(r, result);
 	else
@@ -243,7 +246,7 @@ static void start(struct transfer *t, WEFT_EVENT(ssize_t) e)
 static void begin(enum kind kind, int fd, const void *buf, size_t len, int64_t offset, int flags,
 		  WEFT_EVENT(ssize_t) e)
 {
-	struct transfer t = { .fd = fd,
+	struct transfer t = { .target = wf_target(fd),
 			      .flags = flags,
 			      .kind = kind,
 			      .buf = (char *)(uintptr_t)buf,
@@ -291,7 +294,7 @@ void weft_send_ev(int fd, const void *buf, size_t len, int flags, WEFT_EVENT(ssi
 
 static void begin_all(enum kind kind, int fd, const void *buf, size_t len, WEFT_EVENT(ssize_t) e)
 {
-	struct transfer t = { .fd = fd,
+	struct transfer t = { .target = wf_target(fd),
 			      .kind = kind,
 			      .all = true,
 			      .buf = (char *)(uintptr_t)buf,

@@ -37,10 +37,10 @@ static void cancel(struct wf_wait *wait)
 	(void)weft_op_cancel(&WF_CONTAINER(wait, struct wf_call, wait)->op);
 }
 
-WF_HOT void wf_call_init(struct wf_call *c, const char *what, int fd)
+WF_HOT void wf_call_init(struct wf_call *c, const char *what, struct wf_target t)
 {
-	c->wait = (struct wf_wait){ .what = what, .on = (uintptr_t)fd, .cancel = cancel };
-	wf_op_fresh(&c->op);
+	c->wait = (struct wf_wait){ .what = what, .on = (uintptr_t)t.fd, .cancel = cancel };
+	wf_op_fresh(&c->op, t.mark);
 	wf_call_event(&c->op.event);
 	c->where = c->op.event.where_;
 }

@@ -62,7 +62,7 @@ struct wf_call {
 	const char *where; /* for the operation: where the thread began */
 };
 
-void wf_call_init(struct wf_call *c, const char *what, int fd);
+void wf_call_init(struct wf_call *c, const char *what, struct wf_target t);
 
 /* Waits for the end of the operation, whose start returned rc. Returns its result.
  * Switches. */

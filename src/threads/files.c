@@ -11,7 +11,7 @@ static int do_open(int dir, const char *path, int flags, unsigned mode, uint64_t
 
 	if (n != WF_NOW_WAIT)
 		return (int)wf_answered(n);
-	wf_call_init(&c, "open", -1);
+	wf_call_init(&c, "open", wf_number(-1));
 	c.wait.on = (uintptr_t)path;
 	return (int)wf_call_end(&c, weft_op_open_at(&c.op, dir, path, flags, mode, c.where),
 				deadline);
@@ -35,7 +35,7 @@ static int do_fsync(int fd, bool data_only, uint64_t deadline)
 {
 	struct wf_call c;
 
-	wf_call_init(&c, "fsync", fd);
+	wf_call_init(&c, "fsync", wf_number(fd));
 	return (int)wf_call_end(&c, weft_op_fsync_at(&c.op, fd, data_only, c.where), deadline);
 }
 
@@ -56,6 +56,7 @@ int weft_fdatasync_until(int fd, uint64_t deadline)
 int weft_close(int fd)
 {
 	int64_t n = wf_call_allowed("weft_close", WF_CALLER);
+	struct wf_target t = wf_target(fd);
 	struct wf_call c;
 
 	if (n < 0 && n != -ECANCELED)
@@ -63,7 +64,7 @@ int weft_close(int fd)
 	n = wf_now_close(fd);
 	if (n != WF_NOW_WAIT)
 		return (int)wf_answered(n);
-	wf_call_init(&c, "close", fd);
+	wf_call_init(&c, "close", t);
 	c.wait.cancel = NULL; /* who was cancelled closes all the same */
 	return (int)wf_call_end(&c, weft_op_close_at(&c.op, fd, c.where), WEFT_FOREVER);
 }

@@ -25,6 +25,7 @@ struct asking {
 	struct wf_wait wait;
 	weft_thread *self;
 	struct pollfd *fds;
+	const uint16_t *marks; /* of the descriptors, when the call began */
 	size_t count;
 	struct one *ones;
 	size_t pending; /* operations that have not ended */
@@ -34,7 +35,7 @@ struct asking {
 };
 
 /* By itself: errno is not to be looked up where a switch may have come before. */
-static WF_NOINLINE int look(struct pollfd *fds, size_t count)
+static WF_NOINLINE int ask(struct pollfd *fds, size_t count)
 {
 	int n = WF_FAULT(ENOMEM);
 
@@ -44,6 +45,21 @@ static WF_NOINLINE int look(struct pollfd *fds, size_t count)
 		n = poll(fds, count, 0);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
+}
+
+/* What poll(2) says of a number that was closed meanwhile is about another descriptor. Returns
+ * how many have something to tell. */
+static int look(struct pollfd *fds, const uint16_t *marks, size_t count)
+{
+	int n = ask(fds, count);
+
+	for (size_t i = 0; n >= 0 && i < count; i++) {
+		if (fds[i].fd < 0 || wf_target(fds[i].fd).mark == marks[i])
+			continue;
+		n += fds[i].revents == 0;
+		fds[i].revents = POLLNVAL;
+	}
+	return n;
 }
 
 static void end_all(struct asking *a)
@@ -96,6 +112,7 @@ static void start_one(struct asking *a, size_t i)
 	wf_call_event(&one->op.event);
 	one->op.event.run = one_done;
 	one->op.event.arg = one;
+	one->op.same_ = a->marks[i];
 	rc = weft_op_poll_at(&one->op, a->fds[i].fd, a->fds[i].events, one->op.event.where_);
 	if (rc == 0)
 		a->pending++;
@@ -118,7 +135,7 @@ static void wait_for_one(struct asking *a, uint64_t deadline)
 	a->self = wf_thread_self();
 	a->over = false;
 	for (size_t i = 0; i < a->count; i++)
-		memset(&a->ones[i], 0, sizeof a->ones[i]);
+		memset(&a->ones[i].op, 0, sizeof a->ones[i].op);
 	for (size_t i = 0; i < a->count && a->error == 0; i++)
 		if (a->fds[i].fd >= 0)
 			start_one(a, i);
@@ -139,31 +156,15 @@ static int wait_all(struct asking *a, uint64_t deadline)
 			return a->error;
 		if (a->closed)
 			return 1; /* of the others poll(2) said nothing */
-		n = look(a->fds, a->count);
+		n = look(a->fds, a->marks, a->count);
 	} while (n == 0 && a->wait.error == 0);
 	return n != 0 ? n : a->wait.error;
 }
 
-/* On the stack, where nothing is left over if the run is stopped meanwhile. */
-static int poll_few(struct pollfd *fds, size_t count, uint64_t deadline)
+static void mark(uint16_t *marks, const struct pollfd *fds, size_t count)
 {
-	struct one ones[count];
-	struct asking a = { .fds = fds, .count = count, .ones = ones };
-
-	return wait_all(&a, deadline);
-}
-
-static int poll_many(struct pollfd *fds, size_t count, uint64_t deadline)
-{
-	struct asking a = { .fds = fds, .count = count };
-	int n;
-
-	a.ones = wf_new_array(count, sizeof *a.ones);
-	if (a.ones == NULL)
-		return -ENOMEM;
-	n = wait_all(&a, deadline);
-	free(a.ones);
-	return n;
+	for (size_t i = 0; i < count; i++)
+		marks[i] = wf_target(fds[i].fd).mark;
 }
 
 static bool any(const struct pollfd *fds, size_t count)
@@ -174,19 +175,72 @@ static bool any(const struct pollfd *fds, size_t count)
 	return false;
 }
 
+/* Whether the first look was enough; *n is what to return then. */
+static bool answered(const struct asking *a, uint64_t deadline, int *n)
+{
+	*n = look(a->fds, a->marks, a->count);
+	if (*n != 0)
+		*n = *n < 0 ? *n : (int)wf_answered(*n);
+	else if (wf_past(deadline))
+		*n = -ETIMEDOUT;
+	else if (!any(a->fds, a->count))
+		*n = wait_for_nothing(deadline);
+	return *n != 0;
+}
+
+/* On the stack, where nothing is left over if the run is stopped meanwhile. */
+static int wait_few(struct asking *a, uint64_t deadline)
+{
+	struct one ones[a->count];
+
+	a->ones = ones;
+	return wait_all(a, deadline);
+}
+
+static int poll_few(struct pollfd *fds, size_t count, uint64_t deadline)
+{
+	uint16_t marks[FEW];
+	struct asking a = { .fds = fds, .marks = marks, .count = count };
+	int n;
+
+	mark(marks, fds, count);
+	return answered(&a, deadline, &n) ? n : wait_few(&a, deadline);
+}
+
+static int wait_many(struct asking *a, uint64_t deadline)
+{
+	int n;
+
+	a->ones = wf_new_array(a->count, sizeof *a->ones);
+	if (a->ones == NULL)
+		return -ENOMEM;
+	n = wait_all(a, deadline);
+	free(a->ones);
+	return n;
+}
+
+static int poll_many(struct pollfd *fds, size_t count, uint64_t deadline)
+{
+	uint16_t *marks = wf_new_array(count, sizeof *marks);
+	struct asking a = { .fds = fds, .marks = marks, .count = count };
+	int n;
+
+	if (marks == NULL)
+		return -ENOMEM;
+	mark(marks, fds, count);
+	if (!answered(&a, deadline, &n))
+		n = wait_many(&a, deadline);
+	free(marks);
+	return n;
+}
+
 int weft_poll_until(struct pollfd *fds, size_t count, uint64_t deadline)
 {
 	int n = wf_call_allowed("weft_poll", WF_CALLER);
 
 	if (n == 0 && fds == NULL && count > 0)
 		n = -EINVAL;
-	if (n == 0)
-		n = look(fds, count);
-	if (n != 0)
-		return n < 0 ? n : (int)wf_answered(n);
-	if (wf_past(deadline))
-		return -ETIMEDOUT;
-	if (count == 0 || !any(fds, count))
-		return wait_for_nothing(deadline);
+	if (n < 0)
+		return n;
 	return count <= FEW ? poll_few(fds, count, deadline) : poll_many(fds, count, deadline);
 }

@@ -6,12 +6,14 @@
 
 static ssize_t do_recv(int fd, void *buf, size_t len, int flags, uint64_t deadline)
 {
-	int64_t n = wf_now_recv(fd, buf, len, flags, wf_past(deadline));
+	struct wf_target t = wf_number(fd);
+	struct wf_now now = wf_now_recv(t, buf, len, flags, wf_past(deadline));
 	struct wf_call c;
 
-	if (n != WF_NOW_WAIT)
-		return (ssize_t)wf_answered(n);
-	wf_call_init(&c, "recv", fd);
+	if (now.n != WF_NOW_WAIT)
+		return (ssize_t)wf_answered(now.n);
+	t.mark = now.mark;
+	wf_call_init(&c, "recv", t);
 	wf_later_recv(&c.op, fd, buf, len, flags);
 	return (ssize_t)wf_call_wait(&c, deadline);
 }
@@ -25,12 +27,14 @@ ssize_t weft_recv_until(int fd, void *buf, size_t len, int flags, uint64_t deadl
 
 static ssize_t do_send(int fd, const void *buf, size_t len, int flags, uint64_t deadline)
 {
-	int64_t n = wf_now_send(fd, buf, len, flags, wf_past(deadline));
+	struct wf_target t = wf_number(fd);
+	struct wf_now now = wf_now_send(t, buf, len, flags, wf_past(deadline));
 	struct wf_call c;
 
-	if (n != WF_NOW_WAIT)
-		return (ssize_t)wf_answered(n);
-	wf_call_init(&c, "send", fd);
+	if (now.n != WF_NOW_WAIT)
+		return (ssize_t)wf_answered(now.n);
+	t.mark = now.mark;
+	wf_call_init(&c, "send", t);
 	wf_later_send(&c.op, fd, buf, len, flags);
 	return (ssize_t)wf_call_wait(&c, deadline);
 }
@@ -44,12 +48,15 @@ ssize_t weft_send_until(int fd, const void *buf, size_t len, int flags, uint64_t
 
 static ssize_t do_recvmsg(int fd, struct msghdr *msg, int flags, uint64_t deadline)
 {
-	int64_t n = wf_now_recvmsg(fd, msg, flags, wf_past(deadline));
+	struct wf_target t = wf_number(fd);
+	struct wf_now now = wf_now_recvmsg(t, msg, flags, wf_past(deadline));
 	struct wf_call c;
+	int64_t n;
 
-	if (n != WF_NOW_WAIT)
-		return (ssize_t)wf_answered(n);
-	wf_call_init(&c, "recvmsg", fd);
+	if (now.n != WF_NOW_WAIT)
+		return (ssize_t)wf_answered(now.n);
+	t.mark = now.mark;
+	wf_call_init(&c, "recvmsg", t);
 	n = wf_call_end(&c, weft_op_recvmsg_at(&c.op, fd, msg, flags, c.where), deadline);
 	if (n > 0)
 		wf_now_more(fd); /* messages come in bursts */
@@ -65,12 +72,14 @@ ssize_t weft_recvmsg_until(int fd, struct msghdr *msg, int flags, uint64_t deadl
 
 static ssize_t do_sendmsg(int fd, struct msghdr *msg, int flags, uint64_t deadline)
 {
-	int64_t n = wf_now_sendmsg(fd, msg, flags, wf_past(deadline));
+	struct wf_target t = wf_number(fd);
+	struct wf_now now = wf_now_sendmsg(t, msg, flags, wf_past(deadline));
 	struct wf_call c;
 
-	if (n != WF_NOW_WAIT)
-		return (ssize_t)wf_answered(n);
-	wf_call_init(&c, "sendmsg", fd);
+	if (now.n != WF_NOW_WAIT)
+		return (ssize_t)wf_answered(now.n);
+	t.mark = now.mark;
+	wf_call_init(&c, "sendmsg", t);
 	return (ssize_t)wf_call_end(&c, weft_op_sendmsg_at(&c.op, fd, msg, flags, c.where),
 				    deadline);
 }
@@ -84,17 +93,18 @@ ssize_t weft_sendmsg_until(int fd, struct msghdr *msg, int flags, uint64_t deadl
 
 /* Connections */
 
-static int64_t accept_one(int fd, struct sockaddr *addr, socklen_t *len, uint64_t deadline)
+static int64_t accept_one(struct wf_target t, struct sockaddr *addr, socklen_t *len,
+			  uint64_t deadline)
 {
-	int64_t n = wf_now_accept(fd, addr, len, wf_past(deadline));
+	int64_t n = wf_now_accept(t, addr, len, wf_past(deadline)).n;
 	struct wf_call c;
 
 	if (n != WF_NOW_WAIT)
 		return wf_answered(n);
-	wf_call_init(&c, "accept", fd);
-	n = wf_call_end(&c, weft_op_accept_at(&c.op, fd, addr, len, c.where), deadline);
+	wf_call_init(&c, "accept", t);
+	n = wf_call_end(&c, weft_op_accept_at(&c.op, t.fd, addr, len, c.where), deadline);
 	if (n >= 0)
-		wf_now_more(fd); /* connections come in bursts */
+		wf_now_more(t.fd); /* connections come in bursts */
 	return n;
 }
 
@@ -130,6 +140,7 @@ bool wf_accept_again(int fd, int64_t n)
 int weft_accept_until(int fd, struct sockaddr_storage *peer, uint64_t deadline)
 {
 	int64_t n = wf_call_allowed("weft_accept", WF_CALLER);
+	struct wf_target t = wf_target(fd);
 	socklen_t len;
 
 	if (n < 0)
@@ -139,7 +150,7 @@ int weft_accept_until(int fd, struct sockaddr_storage *peer, uint64_t deadline)
 		len = sizeof *peer;
 		if (peer != NULL)
 			memset(peer, 0, sizeof *peer);
-		n = accept_one(fd, (struct sockaddr *)peer, peer != NULL ? &len : NULL, deadline);
+		n = accept_one(t, (struct sockaddr *)peer, peer != NULL ? &len : NULL, deadline);
 	} while (wf_accept_again(fd, n));
 	return (int)n;
 }
@@ -151,7 +162,7 @@ int weft_connect_until(int fd, const struct sockaddr *addr, socklen_t len, uint6
 
 	if (rc < 0)
 		return rc;
-	wf_call_init(&c, "connect", fd);
+	wf_call_init(&c, "connect", wf_number(fd));
 	rc = weft_op_connect_at(&c.op, fd, addr, len, c.where);
 	return (int)wf_call_end(&c, rc, deadline);
 }
@@ -159,7 +170,8 @@ int weft_connect_until(int fd, const struct sockaddr *addr, socklen_t len, uint6
 /* Files. What a try has sent is sent: an operation goes on from there. */
 static int64_t do_sendfile(int fd, int in, int64_t offset, size_t len, uint64_t deadline)
 {
-	int64_t sent = wf_now_sendfile(fd, in, offset, len, wf_past(deadline));
+	struct wf_target t = wf_target(fd), from = wf_target(in);
+	int64_t sent = wf_now_sendfile(t, from, offset, len, wf_past(deadline)).n;
 	struct wf_call c;
 	int64_t n;
 	int rc;
@@ -171,8 +183,8 @@ static int64_t do_sendfile(int fd, int in, int64_t offset, size_t len, uint64_t 
 	else if ((size_t)sent == len)
 		return wf_answered(sent);
 	/* Also if the file ended: the operation finds that out. */
-	wf_call_init(&c, "sendfile", fd);
-	rc = weft_op_sendfile_at(&c.op, fd, in, offset + sent, len - (size_t)sent, c.where);
+	wf_call_init(&c, "sendfile", t);
+	rc = wf_op_sendfile(&c.op, fd, from, offset + sent, len - (size_t)sent, c.where);
 	n = wf_call_end(&c, rc, deadline);
 	if (n < 0)
 		return sent > 0 ? sent : n;
