@@ -146,9 +146,9 @@ static inline ssize_t weft_sendmsg(int fd, struct msghdr *msg, int flags)
 	return weft_sendmsg_until(fd, msg, flags, WEFT_FOREVER);
 }
 
-/* Accepts a connection: a new descriptor, close-on-exec and non-blocking. `peer`, if
- * not NULL, gets its address. Several threads may accept from one socket, which is
- * made non-blocking, for good. A connection that cannot be accepted for want of
+/* Accepts a connection: a new descriptor, close-on-exec and blocking. `peer`, if
+ * not NULL, gets its address. Several threads may accept from one socket, which on epoll
+ * is made non-blocking, for good. A connection that cannot be accepted for want of
  * descriptors (-EMFILE, -ENFILE) or memory stays in the queue.
  *
  * Borrows, Context, Misuse, Returns: as weft_read
@@ -174,7 +174,7 @@ static inline int weft_connect(int fd, const struct sockaddr *addr, socklen_t le
  * addresses and tries each until one answers. Each gets its share of the time left.
  *
  * Borrows, Context, Misuse: as weft_read
- * Returns:  the descriptor, close-on-exec and non-blocking
+ * Returns:  the descriptor, close-on-exec and blocking
  *           -EINVAL     the address cannot be read
  *           or as weft_resolve, or the error of the address that was tried last
  */
@@ -185,7 +185,7 @@ static inline int weft_dial(const char *address)
 }
 
 /* Sends up to len bytes of file `in`, from offset, to the socket fd; goes on until
- * all is sent, the file ends or it fails.
+ * all is sent, the file ends or it fails. See weft_op_sendfile for O_NONBLOCK.
  *
  * Borrows, Context, Misuse: as weft_read
  * Returns:  how many bytes were sent, if any were; else as weft_read

@@ -90,7 +90,7 @@ int weft_pipe(int fd[2])
 	if (rc < 0)
 		return rc;
 	rc = WF_FAULT(EMFILE);
-	if (rc == 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+	if (rc == 0 && pipe2(ends, O_CLOEXEC) < 0)
 		rc = -errno;
 	if (rc == 0)
 		rc = adopt_both(ends);

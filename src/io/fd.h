@@ -71,7 +71,7 @@ struct __attribute__((aligned(64))) wf_fd {
 	 * read; a short read proves nothing (end of stream, urgent data). */
 	bool registered : 1, level : 1, doubtful : 1;
 	bool sure : 1;  /* this life began by an operation of ours, so we know it */
-	uint8_t nowait; /* keeps its O_NONBLOCK; also read without the lock */
+	uint8_t nowait; /* has O_NONBLOCK, and keeps it, says the user; also read without the lock */
 	uint8_t pipe;   /* enum wf_pipe; also read without the lock */
 	uint32_t use;   /* tries, closing, closes: see WF_FD_CLOSING; changed without the lock */
 	uint8_t misses; /* useless tries to read; also how many hints to leave out */
@@ -117,6 +117,11 @@ static inline void wf_fd_set_ready(struct wf_fd *f, int d, bool ready)
 static inline enum wf_kind wf_fd_kind(const struct wf_fd *f)
 {
 	return (enum wf_kind)__atomic_load_n(&f->kind, __ATOMIC_RELAXED);
+}
+
+static inline bool wf_fd_nowait(const struct wf_fd *f)
+{
+	return __atomic_load_n(&f->nowait, __ATOMIC_RELAXED);
 }
 
 static inline enum wf_pipe wf_fd_pipe(const struct wf_fd *f)

@@ -84,10 +84,12 @@ struct wf_now wf_now_ask_send(struct wf_target t, const void *buf, size_t len, i
  * color that runs `resume` (NULL: none) stands by until the caller waits. */
 void wf_now_written(int fd, weft_fn *resume);
 
-/* An error that may come from a wrong idea of the descriptor is left to an operation. */
+/* An error that may come from a wrong idea of the descriptor, or of what it can do, is left to an
+ * operation. */
 static inline int64_t wf_now_answer(int64_t n)
 {
-	return WF_UNLIKELY(n < 0) && (n == -EAGAIN || n == -EINTR || n == -EBADF || n == -ENOTSOCK)
+	return WF_UNLIKELY(n < 0) && (n == -EAGAIN || n == -EINTR || n == -EBADF ||
+				      n == -ENOTSOCK || n == -EOPNOTSUPP)
 		       ? WF_NOW_WAIT
 		       : n;
 }
@@ -109,7 +111,7 @@ static inline struct wf_now wf_now_do(uintptr_t held, int fd, const void *buf, s
 	if (now.n == 0)
 		now.n = (held & WF_NOW_HOW) == WF_NOW_SEND
 				? wf_send(fd, buf, len, flags | MSG_DONTWAIT | MSG_NOSIGNAL)
-				: wf_write(fd, buf, len);
+				: wf_write_nowait(fd, buf, len, wf_fd_nowait(f));
 	if (WF_UNLIKELY(now.n < 0)) {
 		now.n = wf_now_answer(now.n);
 		now.mark = wf_fd_mark(f);

@@ -21,6 +21,22 @@ static inline int64_t wf_write(int fd, const void *buf, size_t len)
 	return WF_SYSCALL(write(fd, buf, len), SYS_write, fd, buf, len, 0, 0, 0);
 }
 
+/* Read or write a stream that has no position, and do not wait: RWF_NOWAIT, which costs some 60 ns.
+ * -EOPNOTSUPP if that cannot be. Not in line, as each would want memory for its vector. */
+int64_t wf_read_asking(int fd, void *buf, size_t len);
+int64_t wf_write_asking(int fd, const void *buf, size_t len);
+
+/* The same. `nonblocking`: it has O_NONBLOCK, and keeps it. */
+static inline int64_t wf_read_nowait(int fd, void *buf, size_t len, bool nonblocking)
+{
+	return nonblocking ? wf_read(fd, buf, len) : wf_read_asking(fd, buf, len);
+}
+
+static inline int64_t wf_write_nowait(int fd, const void *buf, size_t len, bool nonblocking)
+{
+	return nonblocking ? wf_write(fd, buf, len) : wf_write_asking(fd, buf, len);
+}
+
 static inline int64_t wf_recv(int fd, void *buf, size_t len, int flags)
 {
 	return WF_SYSCALL(recv(fd, buf, len, flags), SYS_recvfrom, fd, buf, len, flags, 0, 0);

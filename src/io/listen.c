@@ -104,7 +104,7 @@ int weft_listen(const char *address, const weft_listen_options *opt)
 		rc = WF_FAULT(EMFILE);
 	if (rc < 0)
 		return rc;
-	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	rc = set_up(fd, &a, size, opt != NULL ? opt : &plain);

@@ -229,7 +229,7 @@ static enum wf_now_how way_of(const struct wf_fd *f)
 	case WF_KIND_SOCKET:
 		return WF_NOW_SEND;
 	case WF_KIND_OTHER:
-		if (!__atomic_load_n(&f->nowait, __ATOMIC_RELAXED))
+		if (!wf_fd_nowait(f) && !wf_fd_pipe(f))
 			return WF_NOW_ASK;
 		if (wf_fd_pipe(f) != WF_PIPE_PAIR || wf_io != &wf_epoll)
 			return WF_NOW_WRITE;

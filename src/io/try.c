@@ -1,8 +1,8 @@
 /* try.c - one system call for an operation, such that it never blocks a worker.
  *
- * Sockets are told MSG_DONTWAIT, other descriptors RWF_NOWAIT: O_NONBLOCK belongs
- * to whoever opened the descriptor, perhaps to another process too. Only accept(2)
- * cannot do without it.
+ * Sockets are told MSG_DONTWAIT, other descriptors RWF_NOWAIT. O_NONBLOCK belongs to the open file
+ * description, which other processes may share: Weft does not need it, and may meet either
+ * setting at any time. Only accept(2) cannot do without it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,13 +10,29 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "io/backend.h"
 #include "io/try.h"
 
 bool wf_nonblocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
-	return flags < 0 || flags & O_NONBLOCK;
+	return flags >= 0 && flags & O_NONBLOCK;
+}
+
+WF_NOINLINE int64_t wf_read_asking(int fd, void *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+
+	return wf_preadv2(fd, &iov, 1, -1, RWF_NOWAIT);
+}
+
+WF_NOINLINE int64_t wf_write_asking(int fd, const void *buf, size_t len)
+{
+	struct iovec iov = { (void *)(uintptr_t)buf, len };
+
+	return WF_SYSCALL(pwritev2(fd, &iov, 1, -1, RWF_NOWAIT), SYS_pwritev2, fd, &iov, 1, -1, -1,
+			  RWF_NOWAIT);
 }
 
 static bool ready_now(int fd, short events)
@@ -97,24 +113,31 @@ static int64_t try_vector_socket(const weft_op *op)
 	return wf_result(sendmsg(op->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
+/* Where that cannot be found out it may be. */
 static bool listening(int fd)
 {
 	int on = 0;
 	socklen_t len = sizeof on;
 
-	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) == 0 && on;
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) < 0)
+		return errno != ENOTSOCK && errno != EBADF;
+	return on;
 }
 
 /* accept(2) knows no MSG_DONTWAIT, and asking before does not help where another
- * process takes connections from the same queue. */
+ * process takes connections from the same queue. io_uring can wait for a connection at a
+ * blocking socket; epoll cannot, and makes the socket non-blocking. */
 static int64_t try_accept(const weft_op *op)
 {
 	int flags = fcntl(op->fd, F_GETFL);
 
-	if (flags >= 0 && !(flags & O_NONBLOCK) && listening(op->fd))
-		fcntl(op->fd, F_SETFL, flags | O_NONBLOCK);
-	return wf_result(
-		accept4(op->fd, op->u_.addr_.addr, op->u_.addr_.len, SOCK_NONBLOCK | SOCK_CLOEXEC));
+	if (flags < 0 || (!(flags & O_NONBLOCK) && listening(op->fd))) {
+		if (wf_io != &wf_epoll)
+			return -EAGAIN;
+		if (flags < 0 || fcntl(op->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+			return -errno;
+	}
+	return wf_result(accept4(op->fd, op->u_.addr_.addr, op->u_.addr_.len, SOCK_CLOEXEC));
 }
 
 /* Nor does connect(2): for the moment of the call the socket, which nobody else
@@ -217,17 +240,16 @@ static int64_t try_file(weft_op *op)
 	return WF_TRY_OFFLOAD;
 }
 
-/* Something that cannot be asked not to wait, on older kernels: no more than it
- * says it is ready for. */
+/* Something that cannot be asked not to wait (a terminal; pipes on older kernels): no more than it
+ * says it is ready for. O_NONBLOCK could be gone by the time of the call; only a long write
+ * relies on it. */
 static int64_t try_when_ready(int fd, struct span *s)
 {
 	struct iovec small;
 
-	if (wf_nonblocking(fd))
-		return transfer(fd, s, 0);
 	if (!ready_now(fd, s->write ? POLLOUT : POLLIN))
 		return -EAGAIN;
-	if (s->write && s->len > PIPE_BUF && s->count > 0) {
+	if (s->write && !wf_nonblocking(fd) && s->len > PIPE_BUF && s->count > 0) {
 		small = s->iov != NULL ? s->iov[0] : s->one;
 		if (small.iov_len > PIPE_BUF)
 			small.iov_len = PIPE_BUF;
@@ -238,7 +260,7 @@ static int64_t try_when_ready(int fd, struct span *s)
 	return transfer(fd, s, 0);
 }
 
-static struct wf_tried try_other(const weft_op *op)
+struct wf_tried wf_try_other(const weft_op *op)
 {
 	struct span s = span_of(op);
 	struct wf_tried t = { .n = transfer(op->fd, &s, RWF_NOWAIT), .more = true };
@@ -310,7 +332,7 @@ struct wf_tried wf_try(weft_op *op, enum wf_kind kind)
 		if (is_recv(op, kind))
 			t = try_recv_all(op, kind);
 		else if (is_other(op, kind))
-			t = try_other(op);
+			t = wf_try_other(op);
 		else
 			t.n = try_kind(op, kind);
 	} while (t.n == -EINTR);

@@ -56,7 +56,7 @@ static void prep_kind(struct io_uring_sqe *sqe, const weft_op *op)
 		break;
 	case WF_OP_ACCEPT:
 		io_uring_prep_accept(sqe, op->fd, op->u_.addr_.addr, op->u_.addr_.len,
-				     SOCK_CLOEXEC | SOCK_NONBLOCK);
+				     SOCK_CLOEXEC);
 		break;
 	case WF_OP_CONNECT:
 		io_uring_prep_connect(sqe, op->fd, op->u_.addr_.addr, op->u_.addr_.size);

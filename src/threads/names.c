@@ -1,6 +1,7 @@
 /* names.c - looking up names, and connecting to them. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,7 @@ static int read_address(const char *text, char *host, uint16_t *port)
 	return 0;
 }
 
-/* By itself: errno is not to be looked up where a switch may follow. */
+/* Connecting must not block. By itself: errno is not to be looked up where a switch may follow. */
 static WF_NOINLINE int open_socket(int family)
 {
 	int fd, rc = WF_FAULT(EMFILE);
@@ -143,6 +144,12 @@ static WF_NOINLINE int open_socket(int family)
 		return rc;
 	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	return fd < 0 ? -errno : fd;
+}
+
+/* For its user, who may give it to any program: nobody else has it yet. */
+static WF_NOINLINE int make_blocking(int fd)
+{
+	return fcntl(fd, F_SETFL, 0) < 0 ? -errno : 0;
 }
 
 static int dial_one(const struct sockaddr_storage *addr, uint64_t deadline)
@@ -154,6 +161,8 @@ static int dial_one(const struct sockaddr_storage *addr, uint64_t deadline)
 	if (fd < 0)
 		return fd;
 	rc = weft_connect_until(fd, (const struct sockaddr *)addr, len, deadline);
+	if (rc == 0)
+		rc = make_blocking(fd);
 	if (rc == 0)
 		return fd;
 	(void)weft_fd_close(fd);

@@ -299,7 +299,7 @@ TEST(accept_and_connect_meet)
 		CHECK_EQ(!!(fcntl(cl, F_GETFL) & O_NONBLOCK), flags != 0);
 		fd = (int)WAIT(c);
 		CHECK(fd >= 0);
-		CHECK(fcntl(fd, F_GETFL) & O_NONBLOCK);
+		CHECK_EQ(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
 		CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 		CHECK_EQ(getsockname(cl, (struct sockaddr *)&mine, &mine_len), 0);
 		CHECK_EQ(peer.sin_port, mine.sin_port);
@@ -612,7 +612,7 @@ TEST(listening_addresses_are_read_strictly)
 	int fd = weft_listen_on("127.0.0.1:0");
 
 	CHECK(fd >= 0);
-	CHECK(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	CHECK_EQ(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
 	CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	CHECK_EQ(close(fd), 0);
 	fd = weft_listen_on(":0");

@@ -152,13 +152,13 @@ THREAD_TEST(a_pipe_whose_other_end_was_moved_still_works, 1)
 	return weft_close(b[0]);
 }
 
-THREAD_TEST(a_pipe_of_weft_does_not_block_and_is_closed_on_exec, 1)
+THREAD_TEST(a_pipe_of_weft_blocks_others_and_is_closed_on_exec, 1)
 {
 	int fd[2];
 
 	CHECK_EQ(weft_pipe(fd), 0);
 	for (int i = 0; i < 2; i++) {
-		CHECK(fcntl(fd[i], F_GETFL) & O_NONBLOCK);
+		CHECK_EQ(fcntl(fd[i], F_GETFL) & O_NONBLOCK, 0);
 		CHECK(fcntl(fd[i], F_GETFD) & FD_CLOEXEC);
 	}
 	put(fd[1], 'x');

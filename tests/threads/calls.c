@@ -345,12 +345,13 @@ THREAD_TEST(connections_are_accepted, 1)
 	struct sockaddr_in addr;
 	int ls = listener(), cl, fd;
 
+	CHECK_EQ(fcntl(ls, F_SETFL, O_NONBLOCK), 0); /* or the ring is asked */
 	cl = knock(ls);
 	addr = address_of(cl);
 	fd = AT_ONCE(weft_accept(ls, &peer));
 	CHECK(fd >= 0);
 	CHECK_EQ(((struct sockaddr_in *)&peer)->sin_port, addr.sin_port);
-	CHECK(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	CHECK_EQ(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
 	CHECK_EQ(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	CHECK_EQ(weft_close(fd), 0);
 	close(cl);
