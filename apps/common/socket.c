@@ -2,6 +2,7 @@
 #include "socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/sockios.h>
 #include <netdb.h>
@@ -53,9 +54,14 @@ int socket_without_delay(int fd)
 	return fd;
 }
 
+/* No other program accepts from it, and Weft asks a non-blocking socket with fewer steps. */
 int socket_listen(const char *address)
 {
-	return socket_without_delay(weft_listen_on(address));
+	int fd = socket_without_delay(weft_listen_on(address));
+
+	if (fd >= 0)
+		(void)fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
 }
 
 void socket_limit_silence(int fd, uint64_t ms)

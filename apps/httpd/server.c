@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +216,7 @@ static void arrive(int fd, const struct sockaddr_storage *peer, bool tls)
 		return;
 	}
 	weft_waitgroup_add(&server.users, 1);
+	(void)fcntl(fd, F_SETFL, O_NONBLOCK); /* files are sent without copies */
 	a->conn.stream.fd = fd;
 	a->conn.peer = *peer;
 	a->tls = tls;
