@@ -239,7 +239,9 @@ static void await_room(void)
 /* Ends it, since no connection can be accepted any more. */
 static void fail(int error)
 {
-	atomic_store(&server.error, error);
+	/* Both sockets may fail, and a second call of server_stop would end the run in the middle. */
+	if (atomic_exchange(&server.error, error) != 0)
+		return;
 	if (weft_post(WEFT_MAIN, server_stop, NULL) < 0)
 		weft_stop();
 }

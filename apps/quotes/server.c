@@ -138,7 +138,9 @@ void server_stop(void *unused)
 
 void server_fail(int error)
 {
-	atomic_store(&server.error, error);
+	/* Each desk fails, and a second call of server_stop would end the run in the middle. */
+	if (atomic_exchange(&server.error, error) != 0)
+		return;
 	if (weft_post(WEFT_MAIN, server_stop, NULL) < 0)
 		weft_stop();
 }
