@@ -217,7 +217,7 @@ static int64_t use_pipe(void)
 }
 
 /* Reads before anything is there: a worker has to be told of it. */
-static int64_t relayed;
+static _Atomic int64_t relayed;
 static int relay[2];
 
 static int feed(void *unused)
