@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -170,14 +171,20 @@ static struct outcome {
 	char report[4096];
 } * outcome;
 
+/* Several workers may report at the same time. */
 static void keep_report(enum weft_report_kind kind, const char *text, void *unused)
 {
-	size_t room = sizeof outcome->report - outcome->said;
-	int n = snprintf(outcome->report + outcome->said, room, "%s\n", text);
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	size_t room;
+	int n;
 
 	(void)kind;
 	(void)unused;
+	pthread_mutex_lock(&lock);
+	room = sizeof outcome->report - outcome->said;
+	n = snprintf(outcome->report + outcome->said, room, "%s\n", text);
 	outcome->said += n > 0 && (size_t)n < room ? (size_t)n : 0;
+	pthread_mutex_unlock(&lock);
 }
 
 static const struct call_name *denied;

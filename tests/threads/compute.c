@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -58,11 +59,16 @@ static int in_a_body(void *unused)
 	return weft_async_call(in_a_thread, unused);
 }
 
-static uint64_t all_wake_at;
+/* All wait for one pipe, so that the kernel wakes them at the same time. */
+static int gate[2];
+static atomic_int waiting;
 
 static int when_woken(void *unused)
 {
-	CHECK_EQ(weft_sleep_until(all_wake_at), 0);
+	struct pollfd p = { .fd = gate[0], .events = POLLIN };
+
+	atomic_fetch_add(&waiting, 1);
+	CHECK_EQ(weft_poll(&p, 1), 1);
 	return in_a_thread(unused);
 }
 
@@ -90,8 +96,9 @@ static void start_in_callbacks(int count)
 
 static void start_woken(int count)
 {
-	all_wake_at = weft_now() + 20 * WEFT_MS;
 	start_threads(count, when_woken);
+	YIELD_UNTIL(atomic_load(&waiting) == count);
+	CHECK_EQ(write(gate[1], "x", 1), 1);
 }
 
 /* Beats. Each says that it is ready, so that nobody computes before it was in its place. */
@@ -308,7 +315,10 @@ TEST(a_sleep_ends_while_threads_compute_that_the_kernel_woke)
 {
 	int count = WF_WORKERS_LIMIT(2) - 3;
 
+	CHECK_EQ(pipe(gate), 0);
 	go_through(2, count < 24 ? count : 24, start_woken, by_sleep, NULL);
+	CHECK_EQ(close(gate[0]), 0);
+	CHECK_EQ(close(gate[1]), 0);
 }
 
 static int run_storms(void *unused)
