@@ -132,7 +132,7 @@ def slabs(stacks):
 
 
 def all_records():
-    """Of the threads and bodies that are not free: the record, and the size of the stack."""
+    """The record and the stack size of each thread and body that is not free."""
     stacks = value_of("wf_thread_stacks")
     kind = struct("weft_thread")
     record_size = int(stacks["record"])
@@ -338,8 +338,8 @@ def load_segments(core):
 
 
 def stack_pieces(record, size):
-    """The stack of a thread, from its high end, where the record is, down to its stack pointer. A
-    running thread's is not known: then down to the guard, which cannot be read."""
+    """The stack of a thread, from its high end, where the record is, down to its stack pointer. The
+    stack pointer of a running thread is not known: then down to the guard, which cannot be read."""
     high = (int(record.address) + size) & -size
     parked = state_of(record) in (READY, PARKED)
     low = int(record["context"]["sp"]) & -STEP if parked else high - size
@@ -665,7 +665,7 @@ class PrintCommand(gdb.Command):
 
 class CoreCommand(gdb.Command):
     """Writes a core dump of the running program that has the stacks of Weft's threads: weft core
-    FILE. gdb's own generate-core-file, and gcore, leave out what follows the first guard."""
+    FILE. gdb's own generate-core-file, and gcore, leave out all stacks after the first guard."""
 
     def __init__(self):
         super().__init__("weft core", gdb.COMMAND_FILES, gdb.COMPLETE_FILENAME)
@@ -673,7 +673,7 @@ class CoreCommand(gdb.Command):
     def invoke(self, argument, from_tty):
         if not argument:
             raise gdb.GdbError("weft core FILE")
-        # It warns of each guard that it cannot read.
+        # to_string hides gdb's warnings about guards, which it cannot read.
         gdb.execute("generate-core-file " + argument, to_string=True)
         fill_in_stacks(os.path.expanduser(argument))
         print("saved core file " + argument)

@@ -7,10 +7,10 @@
 
 #include <weft/weft.h>
 
-/* An error that was away for so long is told again. */
+/* An error that comes back after this time is printed again. */
 #define AWAY (10 * WEFT_SEC)
 
-/* Such errors in a row are for ever. Single ones may be about a single connection. */
+/* So many refusals in a row are permanent. A single one may concern a single connection. */
 enum { HOPELESS = 20 };
 
 static bool is_refusal(int error)

@@ -12,9 +12,10 @@ struct acceptor {
 	unsigned row;  /* refusals since a connection was accepted */
 };
 
-/* Takes what weft_accept gave. An error is printed once, with the name of the call, until it stays
- * away for a while. False: it will always fail (a sandbox denies it, or it is no listening socket),
- * so that the server should end. After any other error but -ECONNABORTED wait a little. */
+/* Takes the result of weft_accept. Prints an error with the name of the call: once, and again only
+ * if it comes back after a while. False: accepting always fails (a sandbox denies it, or the socket
+ * does not listen), so the server should end. After errors other than -ECONNABORTED
+ * sleep a little. */
 bool acceptor_goes_on(struct acceptor *a, const char *program, int result);
 
 #endif

@@ -1,12 +1,12 @@
-/* places.c - the places of a server's connections: a table of addresses, and lists of those that
- * wait for their peers, the longest first.
+/* places.c - the places of a server's connections: a table of addresses, and lists of connections
+ * that wait for their peers, the longest waiting first.
  *
- * Events that turn connections away use it too, and cannot wait as threads do: so the lock is a
- * plain mutex. It is held for a few instructions, and while a connection is shut down.
+ * Events that turn connections away use the places, too, and cannot wait as threads do: so the
+ * lock is a plain mutex. It is held for a few instructions, and while a connection is shut down.
  *
- * A request costs no lock as a rule. A connection that becomes busy stays in the lists; whoever
- * looks for room takes it out when it stands first. It is put at their end again when it waits
- * the next time, and at most once a second otherwise.
+ * Most requests take no lock. A connection that becomes busy stays in the lists; the search for
+ * room removes it when it comes first. Such a connection goes to the end of the lists when it
+ * waits again; any other does so at most once a second.
  */
 #include "places.h"
 
@@ -22,21 +22,22 @@
 
 #define RELIST_TIME WEFT_SEC
 
-/* For a connection that was shut down to be closed; and for room to come where none can be made. */
+/* Pauses before the next try: until a connection that was shut down is closed; and if none can be
+ * shut down. */
 #define CLOSE_TIME WEFT_MS
 #define ROOM_TIME (50 * WEFT_MS)
 
 enum { BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
 
-/* Connections that lost their places and are not closed yet, at most: they are more than the
- * server is to have. */
+/* Most connections that have lost their places and are not closed yet: they exceed the server's
+ * limit. */
 enum { LEAVING_MOST = 128 };
 
-/* How many connections are looked at for one newcomer, if all have said something that the server
- * has not read yet. */
+/* Most connections looked at for one newcomer whose peers have said something that the server has
+ * not read yet. */
 enum { LOOKS = 16 };
 
-/* Of a place. UNLISTED is busy, and in no list. */
+/* States of a place. UNLISTED: busy, and in no list. */
 enum { NONE, WAITING, BUSY, UNLISTED, LOST };
 
 enum { ALL, OWN };
@@ -82,7 +83,7 @@ static uint64_t key_of(const struct sockaddr_storage *peer)
 	return network ^ UINT64_C(1) << 63; /* ::1 is not 0.0.0.0 */
 }
 
-/* Who has many addresses must not be able to choose ones that are all in one bucket. */
+/* Keeps a client with many addresses from choosing ones that all fall into one bucket. */
 static uint64_t secret;
 
 static unsigned bucket_of(uint64_t key)
@@ -194,8 +195,8 @@ static void evict(struct conn_place *p)
 	shutdown(p->fd, SHUT_RDWR);
 }
 
-/* Takes the place of the first in a list that still waits. Those that have become busy leave the
- * list: a request has paid for each. False: nobody waits, or too many have to leave already. */
+/* Takes its place from the first connection in the list that still waits. Busy ones are taken off
+ * the list: each has had a request. False: none waits, or too many are leaving already. */
 static bool free_first(const struct list *list)
 {
 	struct conn_place *p;

@@ -1,9 +1,8 @@
 /* places.h - the places of a server's connections, and which connection goes when all are taken.
  *
- * There are so many places in all, and so many for each address. While a connection waits for its
- * peer, it can lose its place: a newcomer takes that of the connection which has waited longest.
- * A busy connection keeps its place, and so does one whose peer has said something that is not
- * read yet.
+ * The places are limited, in all and for each address. While a connection waits for its peer, it
+ * can lose its place to a newcomer; the connection that has waited longest loses it first. A
+ * connection that is busy, or has input that is not read yet, keeps its place.
  */
 #ifndef COMMON_PLACES_H
 #define COMMON_PLACES_H
@@ -24,23 +23,24 @@ struct place_link {
 struct conn_place {
 	struct place_link links[2]; /* in the list of all, and in that of its address */
 	struct address *address;
-	uint64_t listed; /* when it was last put at the end of both; 0: when it was taken */
+	uint64_t listed; /* when it last went to the end of both lists; 0: not since taken */
 	int fd;
 	_Atomic int state;
 };
 
-/* Before the first connection; 0: any number. One IPv6 network of 64 bits counts as one address. */
+/* Sets the limits (0: none), before the first connection. One IPv6 network of 64 bits counts as one
+ * address. */
 void places_init(uint64_t most, uint64_t most_of_address);
 
-/* Takes a place for the connection `fd`, which waits for its peer from now on. If there is none,
- * it takes that of the connection which has waited longest, and shuts that connection down: its
- * owner finds the input at its end. False: all others are busy. */
+/* Takes a place for the connection `fd`, which waits for its peer from now on. If no place is free,
+ * takes that of the connection that has waited longest, and shuts that connection down: its owner
+ * then reads the end of its input. False: all others are busy. */
 bool place_take(struct conn_place *p, int fd, const struct sockaddr_storage *peer);
 
 /* The connection is busy from now on. False: it has lost its place, and must end. */
 bool place_busy(struct conn_place *p);
 
-/* The connection waits for its peer again. The order of those that wait is right to the second. */
+/* The connection waits for its peer again. Waiting connections are ordered to the second. */
 void place_wait(struct conn_place *p, uint64_t now);
 
 /* Gives the place back, if one is held: before `fd` is closed. */
@@ -54,8 +54,8 @@ void place_of_address_leave(struct address *a);
 /* How many places the address of a connection has; 0 where the connection itself has none. */
 uint64_t place_crowd(const struct conn_place *p);
 
-/* Shuts the connection down that has waited longest: descriptors or memory have run out. Gives how
- * long to wait before a new try. */
+/* For a shortage of descriptors or memory: shuts down the connection that has waited longest.
+ * Returns how long to sleep before the next try. */
 uint64_t places_make_room(void);
 
 #endif

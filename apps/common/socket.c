@@ -54,7 +54,7 @@ int socket_without_delay(int fd)
 	return fd;
 }
 
-/* No other program accepts from it, and Weft asks a non-blocking socket with fewer steps. */
+/* Non-blocking: no other program accepts from it, and Weft then accepts in fewer steps. */
 int socket_listen(const char *address)
 {
 	int fd = socket_without_delay(weft_listen_on(address));
@@ -71,8 +71,8 @@ void socket_limit_silence(int fd, uint64_t ms)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof most);
 }
 
-/* A socket can be written to again when two thirds of its buffer are free: so a smaller buffer
- * makes that tell of the moment when little is left. */
+/* poll(2) reports POLLOUT when two thirds of the send buffer are free: with a small buffer, that is
+ * when little is left. */
 int socket_await_taken(int fd, uint64_t ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };

@@ -14,16 +14,16 @@ int socket_listen(const char *address);
 /* Makes such a one of a socket that listens already. Gives fd. */
 int socket_without_delay(int fd);
 
-/* Gives up connections whose peer takes nothing of what was sent for `ms`, those that this socket
- * accepts too. The kernel does so also once they are closed, when nobody else counts them. */
+/* Has the kernel give up the connection if its peer takes nothing of what was sent for `ms`; on a
+ * listening socket, all that it accepts. That holds also after close(2), when only the kernel knows
+ * them. */
 void socket_limit_silence(int fd, uint64_t ms);
 
-/* Waits until the peer has taken what was sent, but for what little any connection may leave, and
- * for each 256 KiB at most `ms`. 0, or -Exxx: it has not. */
+/* Waits until the peer has taken what was sent, but for SOCKET_LEFT bytes; at most `ms` for each
+ * 256 KiB. 0, or -Exxx: it has not. */
 int socket_await_taken(int fd, uint64_t ms);
 
-/* What was sent and not taken is thrown away when the socket is closed: it takes the kernel's
- * memory no longer. */
+/* Makes close(2) drop what was sent and not taken, so that it frees the kernel's memory. */
 void socket_abandon(int fd);
 
 /* Asks for as many descriptors as we may have. *numbers is how many that are; *most, how many

@@ -262,8 +262,8 @@ static bool burst(struct conn *c)
 	return next == NEXT_IDLE;
 }
 
-/* Before its first request a client has no more time than for a head: most that never speak are
- * no clients. */
+/* The first request must begin within the time for a head: most connections that stay silent are
+ * not from real clients. */
 void conn_serve(struct conn *c)
 {
 	c->idle_until = weft_now() + settings.head_time * WEFT_MS;

@@ -7,7 +7,7 @@
 /* Has a request answered, whatever it is. */
 void dispatch(struct exchange *x);
 
-/* Has the request a handler that can read its body? Another answer needs no more than the head. */
+/* Has the request a handler that can read its body? Any other answer needs only the head. */
 bool dispatch_wants_body(const struct request *r);
 
 /* Counts a reply of so many bytes, and puts it into the log. */

@@ -199,7 +199,7 @@ static uint64_t deadline_of(const struct h2_session *session)
 	return deadline;
 }
 
-/* 0 or -EPROTO: as long as the rest of a head is missing nothing else can come. */
+/* Ends late streams. 0, or -EPROTO if a head is late: no other frame can come before its rest. */
 static int end_late(struct h2_session *session)
 {
 	uint64_t now = weft_now();
@@ -279,7 +279,7 @@ static bool is_silent(const struct h2_session *session)
 	       0;
 }
 
-/* Meanwhile it can lose its place: -ECONNRESET. */
+/* Waits for input. A silent connection can lose its place meanwhile: -ECONNRESET. */
 static ssize_t await_client(struct h2_session *session, bool at_end, uint64_t deadline)
 {
 	struct conn_place *place = &session->conn->stream.place;

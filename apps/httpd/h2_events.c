@@ -80,9 +80,9 @@ static void fail(struct h2_stream *s, int status)
 	h2_put(s->session, s, H2_READY);
 }
 
-/* Streams are opened in the order of their numbers (RFC 9113, 5.1.1). nghttp2 ignores one that
- * comes too late: it cannot tell it from trailers of a stream that it has forgotten. The last
- * numbers that a client has left out were no such. */
+/* Streams must be opened in the order of their numbers (RFC 9113, 5.1.1). nghttp2 ignores HEADERS
+ * for a lower number: they could be trailers of a stream that it has forgotten. A number in the
+ * last gap that the client left was never a stream, so HEADERS for it are an error. */
 static int on_begin_frame(nghttp2_session *h2, const nghttp2_frame_hd *frame, void *arg)
 {
 	struct h2_session *session = arg;

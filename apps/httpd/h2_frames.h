@@ -8,20 +8,20 @@
 
 struct h2_frames {
 	size_t left;  /* bytes of the frame under way, or of the preface, that are still to come */
-	bool of_head; /* that frame is HEADERS or CONTINUATION */
-	bool open;    /* the last of these was not the last of its request's head */
-	uint64_t heads; /* that have begun so far */
+	bool of_head; /* the frame under way is HEADERS or CONTINUATION */
+	bool open;    /* the last HEADERS or CONTINUATION did not end its head */
+	uint64_t heads; /* heads that have begun so far */
 };
 
 /* Before the first byte of the client's preface. */
 void h2_frames_begin(struct h2_frames *f);
 
-/* How much of what came nghttp2 may get: all but the first bytes of a frame whose 9 bytes of head
- * are not all there. nghttp2 takes each call that finds it before a CONTINUATION frame for another
- * such frame, and ends a connection that has too many. */
+/* How much of the input nghttp2 may get: all, except an incomplete 9-byte frame header at its end.
+ * nghttp2 counts each call that it gets before a CONTINUATION frame as such a frame, and ends a
+ * connection that has too many. */
 size_t h2_frames_take(struct h2_frames *f, const uint8_t *in, size_t have);
 
-/* Has a request's head begun that has not come to its end? Nothing else can come meanwhile. */
+/* Has a head begun and not ended? No other frame can come meanwhile. */
 static inline bool h2_frames_in_head(const struct h2_frames *f)
 {
 	return f->open || (f->of_head && f->left > 0);

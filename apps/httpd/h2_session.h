@@ -29,9 +29,9 @@ struct h2_session {
 	struct h2_stream *first[H2_PLACES], **last[H2_PLACES];
 	unsigned count[H2_PLACES];
 	struct h2_frames frames;
-	uint64_t head_seen, head_until; /* the head under way, by its number; its time, or 0 */
+	uint64_t head_seen, head_until; /* the number of the head under way; its deadline, or 0 */
 	int32_t opened;                 /* the highest number of a stream so far */
-	int32_t skipped, skipped_end;   /* the numbers from, and before, that were left out last */
+	int32_t skipped, skipped_end;   /* the last gap in the numbers: from, and before */
 	size_t heads, bodies;           /* bytes of all that are kept */
 	_Atomic size_t unsent;          /* bytes of handlers' replies; the handlers add to it */
 	_Atomic size_t kept;            /* the sum of all these, see h2_keep */
@@ -46,9 +46,9 @@ void h2_put(struct h2_session *session, struct h2_stream *s, enum h2_place place
 /* Ends a stream for good: it is in no list afterwards. */
 void h2_forget(struct h2_session *session, struct h2_stream *s);
 
-/* Counts bytes of requests or replies in that are kept in memory. False: they are too many. A
- * connection may always keep as much as a head may be long; all that connections keep beyond that
- * counts for the server as a whole. From any color. */
+/* Counts bytes of requests or replies that are to be kept in memory. False: there is no room. Each
+ * connection may always keep as much as the longest head; only what it keeps beyond that counts
+ * toward the limit of the whole server. From any color. */
 bool h2_keep(struct h2_session *session, size_t size);
 void h2_let_go(struct h2_session *session, size_t size);
 

@@ -110,7 +110,7 @@ static int add_line(struct h2_stream *s, struct text name, struct text value)
 
 int h2_stream_header(struct h2_stream *s, struct text name, struct text value)
 {
-	/* The frames say how long the body is; this says how long it will be. */
+	/* The body's length is counted by its frames; this header only announces it. */
 	if (text_is(name, TEXT("content-length")))
 		return is_more(value, settings.max_body) ? 413 : 0;
 	return add_line(s, name, value) < 0 ? 503 : 0;
@@ -251,7 +251,7 @@ size_t h2_stream_headers(const struct h2_stream *s, nghttp2_nv out[H2_REPLY_HEAD
 	return s->count;
 }
 
-/* Counts bytes of replies in. False: they are too many, for the connection or for the server. */
+/* Counts bytes of a reply. False: too many, for the connection or for the server. */
 static bool count_in(struct h2_session *session, size_t size)
 {
 	if (atomic_fetch_add(&session->unsent, size) + size <= settings.max_unsent &&

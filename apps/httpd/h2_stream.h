@@ -59,7 +59,7 @@ int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most)
 /* Takes a header of the request. 0, or the status of the error reply. */
 int h2_stream_header(struct h2_stream *s, struct text name, struct text value);
 
-/* Makes the request of all headers, also more than once. 0, or the status of the error reply. */
+/* Builds the request from all headers; may be repeated. 0, or the status of the error reply. */
 int h2_stream_request(struct h2_stream *s, struct request *r);
 
 /* All headers have come: is there a reason to wait for the body? */

@@ -1,5 +1,5 @@
-/* log.h - the access log. Whoever writes to it never waits: if the log cannot keep up, or its disk
- * is full, lines are dropped and counted. */
+/* log.h - the access log. Writing to it never waits: if the log cannot keep up, or its disk is
+ * full, lines are dropped and counted. */
 #ifndef HTTPD_LOG_H
 #define HTTPD_LOG_H
 

@@ -1,8 +1,7 @@
 /* log_file.c - writes whole lines, and counts those that are lost.
  *
- * A disk that is full may take a part of a line. The rest of this line is kept, and goes first when
- * there is room again. A file that a former server left in the midst of a line, or that was opened
- * anew there, gets the end of that line first.
+ * A full disk may take a part of a line. The rest is kept, and written first when there is room
+ * again. If a file ends in the middle of a line when it is opened, a newline is written first.
  */
 #include "log_file.h"
 
@@ -21,12 +20,12 @@
 #include "counters.h"
 #include "settings.h"
 
-/* A pipe that has had no room for so long is as good as a full disk. From then on it gets what it has
- * room for without a wait: the server must be able to end. */
+/* A pipe without room for this time is treated as a full disk. From then on writes to it do not
+ * wait: the server must be able to end. */
 #define WRITE_TIME (5 * WEFT_SEC)
 
-/* The log has recovered when no line was lost for so long: at the edge of what a disk can take
- * there would be a report every few milliseconds. */
+/* The log has recovered when no line was lost for this time. Without it, a nearly full disk would
+ * cause a report every few milliseconds. */
 #define CALM_TIME WEFT_SEC
 
 static struct {
@@ -34,7 +33,7 @@ static struct {
 	char rest[LOG_LINE_MOST]; /* of a line that was cut */
 	size_t rest_size;
 	bool stuck;          /* the last write ran out of time */
-	_Atomic bool losing; /* since a report that says so */
+	_Atomic bool losing; /* a loss was reported, and no recovery since */
 	_Atomic uint64_t lost, lost_at;
 } file = { .fd = -1 };
 
@@ -115,8 +114,8 @@ static int write_rest(void)
 	return rc;
 }
 
-/* Keeps the rest of the line that was cut after `done` bytes, if it was. Gives how much of the text
- * is done with. */
+/* If a line was cut after `done` bytes, keeps its rest. Returns how much of the text is written or
+ * kept. */
 static size_t keep_rest(const char *text, size_t size, size_t done)
 {
 	const char *from = text + done, *end;

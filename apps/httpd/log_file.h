@@ -1,4 +1,4 @@
-/* log_file.h - the file of the access log. It has whole lines only, whatever becomes of the disk. */
+/* log_file.h - the file of the access log: only whole lines, even if the disk is full. */
 #ifndef HTTPD_LOG_FILE_H
 #define HTTPD_LOG_FILE_H
 
@@ -10,7 +10,7 @@ enum { LOG_LINE_MOST = 1024 };
 /* Opens what the settings say. 0 or -Exxx. May block. */
 int log_file_open(void);
 
-/* The same anew; if it fails the old file stays. Waits. */
+/* Opens the file again; if that fails, keeps the old one. Waits. */
 void log_file_open_again(void);
 
 /* Writes lines, each with its end and shorter than LOG_LINE_MOST. Those for which there is no room

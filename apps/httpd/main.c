@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	signal(SIGPIPE, SIG_IGN); /* OpenSSL writes as anybody does */
-	signal(SIGXFSZ, SIG_IGN); /* a log that may not grow is no reason to end */
+	signal(SIGXFSZ, SIG_IGN); /* a log at its size limit must not end the server */
 	if (open_all() < 0 || (settings.user != NULL && become(settings.user) < 0))
 		return EXIT_FAILURE;
 	opt.queue_delay_ms = (uint32_t)settings.queue_time;

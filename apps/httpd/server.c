@@ -228,15 +228,15 @@ static void arrive(int fd, const struct sockaddr_storage *peer, bool tls)
 
 /* Accepting */
 
-/* There are no descriptors, or no memory. The connection stays in the kernel's queue; files
- * give back what they have, and so does the connection that has waited longest. */
+/* For a shortage of descriptors or memory. The new connection stays in the kernel's queue; cached
+ * files, and the connection that has waited longest, give theirs back. */
 static void await_room(void)
 {
 	cache_clear();
 	weft_sleep(places_make_room());
 }
 
-/* Ends it, since no connection can be accepted any more. */
+/* Ends the server: it can accept no more connections. */
 static void fail(int error)
 {
 	/* Both sockets may fail, and a second call of server_stop would end the run in the middle. */

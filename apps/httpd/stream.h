@@ -64,8 +64,8 @@ int stream_write_file(struct stream *s, int fd, uint64_t offset, uint64_t size);
 /* Sends what is pending. 0 or the error. Waits. */
 int stream_flush(struct stream *s);
 
-/* A small reply is the kernel's business. Of a large one much may be left when all of it was sent,
- * and a client that takes it slowly, or not at all, is still ours: so this waits for it. */
+/* Waits until the client has taken most of what was sent. The kernel can be left with the rest of a
+ * small reply. But after a large one much may be left, so the connection still counts as open. */
 void stream_await_taken(struct stream *s);
 
 /* Closes it, which has no buffers any more; `politely`: after the peer has read what was

@@ -54,8 +54,8 @@ void tls_start(void)
 						: (uint64_t)weft_workers());
 }
 
-/* A client that has left while its hello waited is not worth the work. Later it may have said all
- * that it has to say. */
+/* Whether the client left while its hello waited: then its handshake is not worth the work. Only
+ * before the handshake: later a client may end its side and still want an answer. */
 static bool has_left(const SSL *ssl)
 {
 	struct pollfd p = { .fd = SSL_get_fd(ssl), .events = POLLRDHUP };
@@ -63,9 +63,9 @@ static bool has_left(const SSL *ssl)
 	return SSL_in_before(ssl) && poll(&p, 1, 0) > 0;
 }
 
-/* On a kernel thread of the offload pool: a signature takes milliseconds, and the worker's other
- * connections go on meanwhile. OpenSSL keeps its errors for each kernel thread, so they are read
- * here. Gives what SSL_get_error says. */
+/* Runs on the offload pool: a signature takes milliseconds, in which the worker serves its other
+ * connections. OpenSSL keeps errors per kernel thread, so they are read here. Returns the result of
+ * SSL_get_error. */
 static int shake_hands(void *arg)
 {
 	SSL *ssl = arg;
@@ -80,8 +80,8 @@ static int shake_hands(void *arg)
 	return error;
 }
 
-/* Goes on with a handshake, when it is its turn. A handshake has a turn only while it is computed,
- * not while it waits for the client: so a client that dawdles keeps nobody waiting. */
+/* Continues a handshake when it is its turn. A handshake has a turn only while it is computed, not
+ * while it waits for the client: so a slow client delays no other. */
 static int take_step(SSL *ssl, uint64_t crowd, uint64_t deadline)
 {
 	int error = turn_take(crowd, deadline);
@@ -118,7 +118,7 @@ struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline)
 	struct pollfd input = { .fd = fd, .events = POLLIN };
 	SSL *ssl;
 
-	/* One that says nothing costs no memory of OpenSSL's. */
+	/* Wait for input first: a silent client costs no memory of OpenSSL's. */
 	if (weft_poll_until(&input, 1, deadline) < 0)
 		return NULL;
 	ssl = tls_context_new_ssl();

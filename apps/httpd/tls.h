@@ -4,7 +4,7 @@
  * thread waits between its calls. So no state that it keeps per kernel thread is in use
  * while a thread may move.
  *
- * Handshakes cost milliseconds of computing, and a stranger decides how many begin. They are
+ * A handshake costs milliseconds of computing, and clients decide how many begin. They are
  * computed on the offload pool, few at a time (--max-handshakes); the others wait for their turn.
  */
 #ifndef HTTPD_TLS_H
@@ -24,11 +24,11 @@ void tls_unload(void);
 /* Has the client been told that we speak HTTP/2? */
 int tls_chose_h2(const struct tls *tls);
 
-/* At the beginning of the run. */
+/* To be called at the beginning of the run. */
 void tls_start(void);
 
-/* Shakes hands, when it is this connection's turn; `crowd` is how many connections the client's
- * address has. NULL: it failed. Waits. */
+/* Does the TLS handshake when it is this connection's turn; `crowd` is how many connections the
+ * client's address has. NULL: it failed. Waits. */
 struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline);
 
 /* As weft_recv_until, and weft_send_until with MSG_WAITALL. */

@@ -1,8 +1,9 @@
 /* tls_context.c - certificate and key, and the versions, suites and groups that are offered.
  *
- * A stranger chooses what the server computes, so only what is cheap is offered. Finite-field
- * Diffie-Hellman costs 40 times an elliptic curve's and more, and no client needs it. A static RSA
- * key exchange gives no forward secrecy, and suites with CBC have a history of padding oracles.
+ * Clients choose what the server computes, so only cheap key exchanges are offered. Finite-field
+ * Diffie-Hellman costs at least 40 times as much as elliptic curves, and no client needs it. A
+ * static RSA key exchange gives no forward secrecy, and suites with CBC have a history of padding
+ * oracles.
  */
 #include "tls_context.h"
 
@@ -22,7 +23,7 @@ static const char suites_of_1_2[] = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES
 				    "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
 				    "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
 
-/* What new connections use; each counts itself as a user of it, under the lock. */
+/* The context of new connections; each holds a reference, taken under the lock. */
 static SSL_CTX *context;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -54,7 +55,7 @@ static int fail(const char *what)
 	return -EINVAL;
 }
 
-/* What is in the list of protocols first is what we like best. */
+/* The list of protocols, the preferred one first. */
 static const unsigned char protocols[] = "\x02h2\x08http/1.1";
 enum { H2_SIZE = 3 };
 
@@ -89,8 +90,8 @@ int tls_load(void)
 					 SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 				      SSL_MODE_RELEASE_BUFFERS);
-	/* SSL_read returns after each record, also one without data: so a flood of key updates
-	 * does not keep it, and the worker, for as long as the flood lasts. */
+	/* Makes SSL_read return after each record, also one without data: otherwise a flood of key
+	 * updates would hold it, and the worker, as long as it lasts. */
 	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	/* Clients keep their tickets; we would keep 20,000 sessions of theirs. */
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

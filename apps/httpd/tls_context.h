@@ -1,4 +1,4 @@
-/* tls_context.h - what encrypted connections are made of: certificate, key, and what is offered. */
+/* tls_context.h - what all encrypted connections share: certificate, key, and what is offered. */
 #ifndef HTTPD_TLS_CONTEXT_H
 #define HTTPD_TLS_CONTEXT_H
 

@@ -1,4 +1,4 @@
-/* turns.c - a semaphore with a queue for each size of crowd, by powers of two. */
+/* turns.c - a semaphore with a queue for each power of two of the number of connections. */
 #include "turns.h"
 
 #include <pthread.h>
@@ -62,7 +62,8 @@ static int await_call(struct waiter *w, unsigned q, uint64_t deadline)
 {
 	int rc = weft_sem_wait_until(&w->called, deadline);
 
-	/* Also where it was called: whoever did so is out of w->called once the lock is ours. */
+	/* Needed also after a call: the caller of weft_sem_post has left w->called once we have the
+	 * lock. */
 	pthread_mutex_lock(&turns.lock);
 	if (w->queued)
 		leave(w, q);

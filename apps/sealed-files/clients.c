@@ -21,10 +21,10 @@ struct client {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct client *first; /* there are as many as key files in use */
-static uint64_t all;         /* connections */
+static struct client *first; /* one for each key file in use */
+static uint64_t all;         /* connections of all clients */
 
-/* Without a limit for a key, four keys share the places. */
+/* Without --max-per-key a key may have a quarter of the places. */
 static uint64_t most_of_key(void)
 {
 	return settings.max_per_key != 0 ? settings.max_per_key : (settings.max_clients + 3) / 4;

@@ -8,7 +8,7 @@
 /* Is there room for another client? */
 bool clients_have_room(void);
 
-/* Counts one in. 0, -EUSERS: there are as many as may be, in all or of that name; or -ENOMEM. */
+/* Counts a client. 0; -EUSERS: the limit is reached, in all or of that name; or -ENOMEM. */
 int clients_add(const char *name);
 void clients_remove(const char *name);
 

@@ -38,8 +38,8 @@ static int app(void *unused)
 	return 0;
 }
 
-/* A client that writes needs three descriptors, and each that comes one for its key: strangers are to
- * leave them some. */
+/* Leaves descriptors for clients: one that writes needs three, and each that connects needs one for
+ * its key file. Strangers get at most a quarter. */
 static void share_descriptors(void)
 {
 	uint64_t numbers, most;

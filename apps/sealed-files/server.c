@@ -114,7 +114,8 @@ int server_find_key(const char *name, uint8_t key[SEAL_KEY])
 
 /* Clients */
 
-/* Others may have proved who they are since it came, and other strangers need its place. */
+/* -ECONNRESET: it has lost its place to another stranger. -EUSERS: others have become clients
+ * since. */
 int server_admit(struct session *s)
 {
 	int rc = place_busy(&s->place) ? clients_add(s->channel.name) : -ECONNRESET;
@@ -175,7 +176,7 @@ static void arrive(int fd, const struct sockaddr_storage *peer)
 		server_forget(s);
 }
 
-/* Ends it, since no connection can be accepted any more. */
+/* Ends the server: it can accept no more connections. */
 static void fail(int error)
 {
 	atomic_store(&server.error, error);

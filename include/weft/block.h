@@ -50,8 +50,8 @@
 #define WEFT_FINISH_2(name, result) WEFT_SCOPE_(name, result, false)
 #define WEFT_SHIELD_ WEFT_SCOPE_(weft_shield_scope_, NULL, true)
 
-/* The innermost scope, also inside the blocks that are started in it. It is declared before the
- * scope, as blocks use it until the scope has ended. */
+/* Points to the innermost scope, also inside the blocks that are started in it. The pointer is
+ * declared before the scope, since blocks use it until the scope has ended. */
 #define WEFT_INNERMOST_ weft_cancel_without_a_name_must_stand_in_a_weft_finish_
 
 #define WEFT_CANCEL_(...) WEFT_CAT_(WEFT_CANCEL_, WEFT_COUNT_(__VA_ARGS__))(__VA_ARGS__)

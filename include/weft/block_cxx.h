@@ -19,7 +19,7 @@
 
 #include <weft/scope.h>
 
-/* std::uncaught_exceptions is of C++17; the ABI has always counted them. */
+/* std::uncaught_exceptions came with C++17; the C++ ABI has always kept the count. */
 inline unsigned weft_uncaught_exceptions_()
 {
 	struct globals {
@@ -30,7 +30,8 @@ inline unsigned weft_uncaught_exceptions_()
 	return reinterpret_cast<const globals *>(abi::__cxa_get_globals())->uncaught;
 }
 
-/* With false in front the same as with false at the end, if all are false. */
+/* Tests that all flags are false: only then is weft_flags_<false, flags...> the same type as
+ * weft_flags_<flags..., false>. C++11 has no fold expressions. */
 template <bool...> struct weft_flags_ {
 };
 

@@ -147,8 +147,8 @@ static inline ssize_t weft_sendmsg(int fd, struct msghdr *msg, int flags)
 }
 
 /* Accepts a connection: a new descriptor, close-on-exec and blocking. `peer`, if
- * not NULL, gets its address. Several threads may accept from one socket, which on epoll
- * is made non-blocking, for good. A connection that cannot be accepted for want of
+ * not NULL, gets its address. Several threads may accept from one socket. With epoll the
+ * listening socket becomes non-blocking, for good. A connection that cannot be accepted for want of
  * descriptors (-EMFILE, -ENFILE) or memory stays in the queue.
  *
  * Borrows, Context, Misuse, Returns: as weft_read
@@ -185,7 +185,7 @@ static inline int weft_dial(const char *address)
 }
 
 /* Sends up to len bytes of file `in`, from offset, to the socket fd; goes on until
- * all is sent, the file ends or it fails. See weft_op_sendfile for O_NONBLOCK.
+ * all is sent, the file ends or sending fails. For O_NONBLOCK see weft_op_sendfile.
  *
  * Borrows, Context, Misuse: as weft_read
  * Returns:  how many bytes were sent, if any were; else as weft_read
@@ -246,9 +246,9 @@ static inline int weft_fdatasync(int fd)
 	return weft_fdatasync_until(fd, WEFT_FOREVER);
 }
 
-/* Closes a descriptor. What other threads wait for on it ends first, with -EBADF. When it
- * returns nobody uses the number any more, and it can be given to another descriptor.
- * It has no deadline, as a close cannot be undone. Where close(2) blocks (a file, a
+/* Closes a descriptor. Calls of other threads that wait on it end first, with -EBADF. When
+ * weft_close returns, no call uses the number any more, and a new descriptor may get it.
+ * There is no deadline, as a close cannot be undone. Where close(2) blocks (a file, a
  * TCP socket with SO_LINGER) it blocks no worker.
  *
  * Context:  a thread; waits. (weft_fd_close can be called anywhere.)
@@ -325,9 +325,9 @@ static inline int weft_signal_wait(const sigset_t *set)
  * Misuse:   called where there is no thread: reported
  * Returns:  0           *status (if not NULL) is as of waitpid(2)
  *           -ETIMEDOUT, -ECANCELED  the child lives on, or is not reaped
- *           -ECHILD     not a child of this process; or others reaped it (a handler of
- *                       SIGCHLD that waits for any child; SIGCHLD ignored) and the
- *                       kernel, older than 6.15, does not tell how it ended: reported
+ *           -ECHILD     not a child of this process; or the program reaped it (by a
+ *                       handler of SIGCHLD that waits for any child, or by ignoring
+ *                       SIGCHLD) and its status is lost (Linux before 6.15): reported
  *           -EINVAL, -EPERM, -EMFILE, -ENOMEM, -ESHUTDOWN
  */
 WEFT_API int weft_child_join_until(pid_t pid, int *status, uint64_t deadline);

@@ -7,12 +7,15 @@
  * blocked. Kernel threads that are not Weft's (and functions that the offload pool
  * runs) may use channels too, even while no runtime runs: they wait in the kernel.
  * Plain handlers cannot wait; they use the try forms. A run that waits for foreign
- * kernel threads only must be kept going by weft_hold. weft_stop ends threads where
- * they stand: a channel where one of them waited can then only be freed. Every other call
- * with it, outside of runs or in another run, returns -EOWNERDEAD, reports the caller's
- * line and changes nothing. A channel where nobody waited keeps its messages for the next
- * run. When all threads of the process wait outside of runs, without a deadline, the last
- * to come is reported, and gets -EDEADLK.
+ * kernel threads only must be kept going by weft_hold.
+ *
+ * The end of a run. weft_stop discards threads that wait. A channel where such a thread
+ * waited can only be freed: every other call with it, outside of runs or in another run,
+ * returns -EOWNERDEAD, reports the caller's line and changes nothing. A channel where no
+ * thread waited keeps its messages for the next run. If all threads of the process wait
+ * outside of runs without a deadline, the last thread that began to wait is reported, and
+ * gets -EDEADLK.
+ *
  * weft_channel_open makes channels between two processes.
  *
  *	WEFT_CHANNEL(ints, int);
@@ -126,7 +129,7 @@ WEFT_API int weft_channel_free_at(weft_channel *ch, const char *where);
  *           -ECANCELED  the wait was cancelled
  *           -EPERM      a plain handler would have to wait
  *           -EOWNERDEAD a thread waited here when its run was stopped
- *           -EDEADLK    outside of runs, and nobody is left who could end the wait
+ *           -EDEADLK    outside of runs, and no thread is left that could end the wait
  */
 WEFT_API int weft_channel_send_until(weft_channel *ch, const void *from, uint64_t deadline);
 WEFT_API int weft_channel_send(weft_channel *ch, const void *from);

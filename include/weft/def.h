@@ -26,7 +26,7 @@
 #define WEFT_HERE__(line) WEFT_HERE_(line)
 #define WEFT_HERE __FILE__ ":" WEFT_HERE__(__LINE__)
 
-/* Casts and the null pointer in the words of each language: C++ programs are compiled with
+/* Casts and the null pointer, spelled for C or for C++: C++ programs may be compiled with
  * -Wold-style-cast and -Wzero-as-null-pointer-constant. */
 #ifdef __cplusplus
 #define WEFT_POINTER_(type, x) (reinterpret_cast<type>(x))

@@ -186,10 +186,11 @@ WEFT_API int weft_op_sendmsg_at(weft_op *op, int fd, struct msghdr *msg, int fla
 /* Accepts a connection, or makes one.
  * The result of accept is the new descriptor, close-on-exec and blocking. addr and
  * len may be NULL. A cancelled accept loses no connection: it is either given
- * or still in the listen queue. One that was accepted and not yet given when
- * the runtime stopped is closed. On epoll a listening socket that is blocking is
- * made non-blocking, for good. A blocking socket is non-blocking for the moment in which
- * connect begins on epoll.
+ * or still in the listen queue. A connection that was accepted and not yet given
+ * when the runtime stopped is closed.
+ *
+ * With epoll a blocking listening socket becomes non-blocking at its first accept, for
+ * good. A blocking socket that connects is non-blocking only while connect(2) begins.
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
@@ -232,8 +233,8 @@ WEFT_API int weft_op_close_at(weft_op *op, int fd, const char *where);
 
 /* Sends up to len bytes of file `in`, from offset, to the socket `fd`; goes on
  * until all is sent, the file ends or it fails. The result is how many were
- * sent. With O_NONBLOCK on the socket it is sendfile(2); without, which sendfile(2) could
- * block on, the bytes are copied.
+ * sent. If the socket has O_NONBLOCK, sendfile(2) sends the bytes. Otherwise sendfile(2)
+ * could block, so the bytes are copied through memory.
  *
  * Borrows, Context, Misuse, Returns: as weft_op_read
  */
@@ -264,23 +265,23 @@ WEFT_API int weft_op_poll_at(weft_op *op, int fd, int events, const char *where)
  */
 WEFT_API int weft_op_cancel(weft_op *op);
 
-/* Closes fd at once: what weft_op_close does, without a completion. If the kernel
- * still works on an operation of fd, or another thread is in a system call on it,
- * it is closed when that has ended, which is soon: only then is the number free. May block where close(2) does. Called from another color than that of a
- * watch of fd, a call of the watch that is queued or running still comes to its
- * end, as with weft_off_fd.
+/* Closes fd as weft_op_close does, without a completion. If the kernel still works on
+ * an operation of fd, or another thread is in a system call on it, fd is closed when
+ * that has ended, which is soon: only then is the number free. May block where close(2)
+ * does. Called from another color than that of a watch of fd, a call of the watch that
+ * is queued or running still comes to its end, as with weft_off_fd.
  *
  * Context:  any thread. Without a running runtime it is close(2).
  * Returns:  0, or the error of close(2)
  */
 WEFT_API int weft_fd_close(int fd);
 
-/* Tells Weft that fd, from now on, is closed only by Weft (weft_fd_close, weft_op_close,
- * weft_close), and that nobody changes its O_NONBLOCK, here or in another process. What
- * Weft itself made, by accepting, connecting, opening or weft_pipe, needs no telling. It
- * makes waiting cheaper: of any other descriptor the kernel is asked, at each wait,
- * whether the number still means the same. Of a pipe that has O_NONBLOCK when it is
- * adopted, reading and writing are cheaper, too.
+/* Promises Weft that fd, from now on, is closed only by Weft (weft_fd_close, weft_op_close,
+ * weft_close), and that nobody changes its O_NONBLOCK, here or in another process. Waits
+ * are then cheaper: for any other descriptor Weft asks the kernel, at each wait, whether
+ * the number still means the same. If fd is a pipe that has O_NONBLOCK when it is adopted,
+ * reads and writes are cheaper, too. Weft already knows that it alone closes what it made
+ * by accepting, connecting, opening or weft_pipe.
  *
  * Context:  any thread.
  * Returns:  0
@@ -289,9 +290,10 @@ WEFT_API int weft_fd_close(int fd);
  */
 WEFT_API int weft_fd_adopt(int fd);
 
-/* Makes a pipe: what is written to fd[1] can be read from fd[0]. Both ends are
- * close-on-exec and blocking, so any program can use them, and known to be closed only by
- * Weft. Where both stay in this process, O_NONBLOCK and weft_fd_adopt save some 60 ns a call.
+/* Makes a pipe: what is written to fd[1] can be read from fd[0]. Both ends are close-on-exec, and
+ * blocking, so that any program can use them. Close them only by Weft, as after weft_fd_adopt. If
+ * both ends stay in this process, set O_NONBLOCK on them and call weft_fd_adopt: that saves some 60
+ * ns a call.
  *
  * Context:  any thread.
  * Returns:  0
@@ -352,8 +354,8 @@ typedef struct weft_child {
 	weft_event event;
 	pid_t pid;
 	int status; /* as of waitpid(2) */
-	/* 0; -ECANCELED: the child lives on, not reaped; -ECHILD: others reaped it, and the kernel
-	 * does not tell how it ended: reported; or another -Exxx. */
+	/* 0; -ECANCELED: the child lives on, not reaped; -ECHILD: the program reaped the child
+	 * itself, and its status is lost: reported; or another -Exxx. */
 	int result;
 	int pidfd_;
 	weft_event inner_;

@@ -93,7 +93,7 @@ enum weft_report_kind {
 	WEFT_REPORT_MISUSE,  /* a call was made in a way its contract forbids */
 	WEFT_REPORT_STALL,   /* a worker is stuck; the text has its stack */
 	WEFT_REPORT_BUG,     /* Weft itself is broken; the process aborts */
-	WEFT_REPORT_KERNEL,  /* the kernel refuses a call, which the text names */
+	WEFT_REPORT_KERNEL,  /* the kernel denies a system call; the text names it */
 };
 
 /* Takes over the reports that otherwise go to standard error. NULL gives them

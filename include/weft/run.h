@@ -68,8 +68,8 @@ typedef struct weft_options {
  *                       and nothing is left that could wake one (the report says who)
  *           -ENOMEM, -EMFILE, -EAGAIN   memory, descriptors or threads ran out
  *           -EPERM, -EACCES, -ENOSYS    a sandbox denies a system call, from the start or
- *                       in the middle of the run; the report says which
- *           -ENOTSUP    the program is compiled with a sanitizer and this library is not;
+ *                       in the middle of the run; the report names the call
+ *           -ENOTSUP    the program is compiled with a sanitizer, and this library without;
  *                       the report says which library to link (docs/guide/sanitizers.md)
  *           -ESHUTDOWN  in a forked child that returned from a handler: nothing was
  *                       freed, and its workers are gone; it may call weft_run anew

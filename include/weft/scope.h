@@ -39,7 +39,7 @@
 #ifndef WEFT_SCOPE_H
 #define WEFT_SCOPE_H
 
-#pragma GCC system_header /* so that gcc, too, reports wrong uses of the words at their line */
+#pragma GCC system_header /* so that gcc, too, reports misuse of weft_async ... at its line */
 
 #include <weft/sync.h>
 #include <weft/thread.h>
@@ -126,12 +126,12 @@ WEFT_API int weft_scope_deadline(weft_scope *s, uint64_t when);
  */
 WEFT_API bool weft_cancelled(void);
 
-/* Waits, at the end of a block, for all that was started in it: weft_finish () { ... },
- * weft_finish (name) { ... } or weft_finish (name, &result) { ... }, also if it is left by return,
- * break, continue or goto. `name` is the scope, a weft_scope, for weft_cancel and its like in
- * blocks further inside. *result is then the scope's first error, or 0. To the compiler it is a
- * loop that runs once: so break and continue leave it, and not a loop around it.
- * weft_shield { ... } is a finish block that cancelling what is around it does not reach: to put
+/* Waits, at the end of a block, for all that was started in it, also if it is left by return,
+ * break, continue or goto: weft_finish () { ... }, weft_finish (name) { ... } or
+ * weft_finish (name, &result) { ... }. `name` is a weft_scope: blocks further inside give it to
+ * weft_cancel and its like. At the end *result is the scope's first error, or 0. To the compiler
+ * the block is a loop that runs once: so break and continue leave it, and not a loop around it.
+ * weft_shield { ... } is a finish block that cancels from outside do not reach: use it to put
  * things right before leaving.
  *
  * Context:  a thread; waits at the end, which cannot be cancelled.
@@ -155,12 +155,13 @@ WEFT_API bool weft_cancelled(void);
 #define weft_async WEFT_ASYNC_
 #define weft_async_own(...) WEFT_ASYNC_OWN_(__VA_ARGS__)
 
-/* Cancels, fails or limits the scope of a finish block: of the innermost around it by
- * weft_cancel(); weft_fail(error); weft_deadline(ms); of another around it by its name, as in
- * weft_cancel(name); weft_fail(name, error); weft_deadline(name, ms); as weft_scope_cancel,
- * weft_scope_fail and weft_scope_deadline do. The limit is a number of milliseconds from now, and
- * below 1 it is over at once. An async block is inside the finish block that it stands in, a
- * shield counts as a finish block, and outside of one the compiler refuses them.
+/* Cancels, fails or limits a finish block, as weft_scope_cancel, weft_scope_fail and
+ * weft_scope_deadline do. weft_cancel(); weft_fail(error); and weft_deadline(ms); mean the
+ * innermost finish block around the call. With its name they mean another one around it:
+ * weft_cancel(name); weft_fail(name, error); weft_deadline(name, ms). The deadline is `ms`
+ * milliseconds from now; below 1 it is over immediately. An async block is inside the finish block
+ * that it stands in. A shield counts as a finish block. Outside of finish blocks these calls do not
+ * compile.
  *
  * Context:  inside the finish block, in the same function.
  * Returns:  as those
@@ -203,8 +204,8 @@ typedef struct weft_wait {
  *           -ETIMEDOUT  the deadline came first, and `stop` has stopped it
  *           -ECANCELED  the scope is cancelled, and `stop` has stopped it
  *           -EPERM      not called by a thread; nothing was waited for, and nothing stopped
- *           -EOWNERDEAD a thread waited with w when its run was stopped: make w new first, by
- *                       WEFT_WAIT_INIT
+ *           -EOWNERDEAD a thread waited with w when an earlier run was stopped: make w new
+ *                       first, by WEFT_WAIT_INIT
  */
 WEFT_API WEFT_WAITS int weft_suspend_until(weft_wait *w, uint64_t deadline);
 static inline WEFT_WAITS int weft_suspend(weft_wait *w)
@@ -221,7 +222,7 @@ static inline WEFT_WAITS int weft_suspend(weft_wait *w)
  * Returns:  0
  *           -EALREADY   it was scheduled before
  *           -ESHUTDOWN  no runtime is running
- *           -EOWNERDEAD the thread that waited is gone: its run was stopped
+ *           -EOWNERDEAD the thread that waited with w is gone: its run was stopped
  */
 WEFT_API int weft_schedule(weft_wait *w);
 WEFT_API int weft_schedule_to(weft_wait *w);

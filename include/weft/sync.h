@@ -28,18 +28,18 @@
  * comes meanwhile. Who is in a call that nobody let go on uses the object until that
  * has returned.
  *
- * The end of a run. weft_stop ends threads where they stand, and so does a run that
- * ends by -EDEADLK. An object that such a thread held, or waited for, was left in use.
- * Outside of runs and in every other run each call with it returns -EOWNERDEAD,
+ * The end of a run. weft_stop discards the threads that wait, and so does a run that
+ * ends with -EDEADLK. An object that such a thread held or waited for is left in use.
+ * Every later call with it, outside of runs or in another run, returns -EOWNERDEAD,
  * reports the caller's line and changes nothing, until the object is made new: by its
- * fini, its init, its WEFT_..._INIT or all zeros. What the object guarded or counted may
- * be half done, so make that good, too. Objects that were not in use work on in the next
- * run. A foreign kernel thread that waits for an object which a run left in use is woken
- * by its deadline only: join it, or let it go on, before the run is ended so.
+ * fini, its init, its WEFT_..._INIT or all zeros. Repair what the object guarded or
+ * counted first: it may be half changed. Objects that were not in use keep working in the
+ * next run. If a foreign kernel thread waits for an object that a run leaves in use, only
+ * its deadline wakes it: wake or join such threads before you stop the run.
  *
- * Outside of runs foreign kernel threads may wait for each other. When no run is under
- * way, and all threads of the process wait like that without a deadline, nobody could
- * ever wake one: the last to come is reported, and gets -EDEADLK.
+ * Outside of runs foreign kernel threads may wait for each other. If no run is under way
+ * and all threads of the process wait like that without a deadline, no thread is left to
+ * wake one: the last thread that began to wait is reported, and gets -EDEADLK.
  */
 #ifndef WEFT_SYNC_H
 #define WEFT_SYNC_H
@@ -50,12 +50,12 @@ WEFT_BEGIN_DECLS
 
 /* Weft's own part of each object: how it is guarded, and who waits. */
 struct wf_of_run {
-	uint32_t count, run; /* how many things of which run */
+	uint32_t count, run; /* how many waiters or holders, and the number of their run */
 };
 struct wf_waiter;
 struct wf_waiters {
 	struct wf_waiter *first, *last;
-	struct wf_of_run of_run; /* those of them that are of a run */
+	struct wf_of_run of_run; /* the waiters that belong to a run */
 };
 struct wf_home {
 	uint64_t color;
@@ -102,7 +102,7 @@ typedef struct weft_mutex {
  *           -ECANCELED  the wait was cancelled; it does not
  *           -EDEADLK    it owns it already, or all would wait for ever
  *           -EPERM      a plain handler would have to wait
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_mutex_lock_until(weft_mutex *m, uint64_t deadline);
 WEFT_API int weft_mutex_lock_until_at(weft_mutex *m, uint64_t deadline, const char *where);
@@ -127,15 +127,15 @@ WEFT_API int weft_mutex_trylock_at(weft_mutex *m, const char *where);
  * Misuse:   called by another
  * Returns:  0
  *           -EPERM      the caller does not own it; nothing changed
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_mutex_unlock(weft_mutex *m);
 WEFT_API int weft_mutex_unlock_at(weft_mutex *m, const char *where);
 #define weft_mutex_unlock(...) weft_mutex_unlock_at(__VA_ARGS__, WEFT_HERE)
 
-/* Looks whether a mutex is out of use, and makes it new, also after the run that ended
- * while one of its threads held it or waited for it. Else nobody needs to call it, or its
- * like of the other objects: they find mistakes.
+/* Checks that a mutex is not in use, and makes it new. A mutex that an earlier run left in
+ * use (one of its threads held it or waited for it) becomes new as well. Otherwise nobody
+ * needs this call: like the fini of the other objects, it only finds mistakes.
  *
  * Context:  anywhere, where nobody else uses the object.
  * Misuse:   it is held, or somebody waits for it
@@ -169,8 +169,8 @@ typedef struct weft_cond {
  *           -ETIMEDOUT  the deadline came first; no signal is lost
  *           -ECANCELED  the wait was cancelled; the same
  *           -EPERM      the caller does not own the mutex, or is a plain handler
- *           -EDEADLK    outside of runs, and nobody is left who could end the wait
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EDEADLK    outside of runs, and no thread is left that could end the wait
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_cond_wait_until(weft_cond *c, weft_mutex *m, uint64_t deadline);
 WEFT_API int weft_cond_wait_until_at(weft_cond *c, weft_mutex *m, uint64_t deadline,
@@ -185,7 +185,7 @@ WEFT_API int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where);
  *
  * Context:  anywhere, with or without the mutex; never waits.
  * Returns:  how many were let go on
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_cond_signal(weft_cond *c);
 WEFT_API int weft_cond_signal_at(weft_cond *c, const char *where);
@@ -253,7 +253,7 @@ WEFT_API int weft_rwlock_trywrlock_at(weft_rwlock *l, const char *where);
  * Misuse:   called by another. With readers that is found in debug builds only
  * Returns:  0
  *           -EPERM      the caller did not lock it; nothing changed
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_rwlock_unlock(weft_rwlock *l);
 WEFT_API int weft_rwlock_unlock_at(weft_rwlock *l, const char *where);
@@ -295,8 +295,8 @@ static inline void weft_sem_init(weft_sem *s, uint32_t units)
  *           -ETIMEDOUT  the deadline came first; it did not
  *           -ECANCELED  the wait was cancelled; it did not
  *           -EPERM      a plain handler would have to wait
- *           -EDEADLK    outside of runs, and nobody is left who could end the wait
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EDEADLK    outside of runs, and no thread is left that could end the wait
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_sem_wait_until(weft_sem *s, uint64_t deadline);
 WEFT_API int weft_sem_wait(weft_sem *s);
@@ -318,7 +318,7 @@ WEFT_API int weft_sem_trywait_at(weft_sem *s, const char *where);
  * Context:  anywhere; never waits.
  * Returns:  0
  *           -EOVERFLOW  it holds 2^32 - 1; nothing changed
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_sem_post(weft_sem *s);
 WEFT_API int weft_sem_post_at(weft_sem *s, const char *where);
@@ -355,10 +355,10 @@ typedef struct weft_once {
  * Returns:  0           fn has returned
  *           -ETIMEDOUT  the deadline came first
  *           -ECANCELED  the wait was cancelled
- *           -EDEADLK    the caller is in fn, or nobody is left who could end the wait
+ *           -EDEADLK    the caller is in fn, or no thread is left that could end the wait
  *           -EPERM      a plain handler would have to wait
- *           -EOWNERDEAD a run ended while a thread of it was in fn: what fn does may be
- *                       half done
+ *           -EOWNERDEAD an earlier run ended while one of its threads was in fn: the work of
+ *                       fn may be half done
  */
 WEFT_API int weft_once_run_until(weft_once *o, weft_fn *fn, void *arg, uint64_t deadline);
 WEFT_API int weft_once_run(weft_once *o, weft_fn *fn, void *arg);
@@ -400,8 +400,8 @@ static inline void weft_barrier_init(weft_barrier *b, uint32_t parties)
  *           -ECANCELED  the wait was cancelled
  *           -EINVAL     it has no parties
  *           -EPERM      a plain handler would have to wait
- *           -EDEADLK    outside of runs, and nobody is left who could end the wait
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EDEADLK    outside of runs, and no thread is left that could end the wait
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_barrier_wait_until(weft_barrier *b, uint64_t deadline);
 WEFT_API int weft_barrier_wait(weft_barrier *b);
@@ -440,7 +440,7 @@ typedef struct weft_waitgroup {
  * Returns:  0
  *           -EINVAL     the count would fall below 0; nothing changed
  *           -EOVERFLOW  it would be too large; nothing changed
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_waitgroup_add(weft_waitgroup *g, int64_t n);
 WEFT_API int weft_waitgroup_done(weft_waitgroup *g);
@@ -455,8 +455,8 @@ WEFT_API int weft_waitgroup_add_at(weft_waitgroup *g, int64_t n, const char *whe
  *           -ETIMEDOUT  the deadline came first
  *           -ECANCELED  the wait was cancelled
  *           -EPERM      a plain handler would have to wait
- *           -EDEADLK    outside of runs, and nobody is left who could end the wait
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EDEADLK    outside of runs, and no thread is left that could end the wait
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_waitgroup_wait_until(weft_waitgroup *g, uint64_t deadline);
 WEFT_API int weft_waitgroup_wait(weft_waitgroup *g);
@@ -502,8 +502,8 @@ WEFT_API uint64_t weft_eventcount_prepare(weft_eventcount *e);
  *           -ETIMEDOUT  the deadline came first
  *           -ECANCELED  the wait was cancelled
  *           -EPERM      a plain handler would have to wait
- *           -EDEADLK    outside of runs, and nobody is left who could end the wait
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EDEADLK    outside of runs, and no thread is left that could end the wait
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_eventcount_wait_until(weft_eventcount *e, uint64_t seen, uint64_t deadline);
 WEFT_API int weft_eventcount_wait(weft_eventcount *e, uint64_t seen);
@@ -517,7 +517,7 @@ WEFT_API int weft_eventcount_wait_until_at(weft_eventcount *e, uint64_t seen, ui
  *
  * Context:  anywhere; never waits.
  * Returns:  how many were waiting
- *           -EOWNERDEAD a run ended while it was in use; nothing changed (weft_mutex_fini)
+ *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
 WEFT_API int weft_eventcount_advance(weft_eventcount *e);
 WEFT_API int weft_eventcount_advance_at(weft_eventcount *e, const char *where);

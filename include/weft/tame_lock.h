@@ -28,7 +28,7 @@ typedef struct weft_tame_lock {
 	struct wf_home home_;
 	int32_t holders_; /* how many share it; -1: one has it alone */
 	struct wf_tame_locker *first_, *last_;
-	struct wf_of_run of_run_; /* those who wait */
+	struct wf_of_run of_run_; /* the waiters, and their run */
 } weft_tame_lock;
 
 #define WEFT_TAME_LOCK_INIT \
@@ -57,8 +57,8 @@ WEFT_API int weft_tame_lock_fini_at(weft_tame_lock *l, const char *where);
  *           the caller.
  * Takes:    e.
  * Context:  a handler or a thread, in exclusive use of its color. Never blocks.
- * Misuse:   called elsewhere, or somebody waited for the lock when its run was stopped:
- *           reported, and e is given back
+ * Misuse:   called elsewhere; or an event waited for the lock when an earlier run was
+ *           stopped: reported, and e is given back
  */
 WEFT_API void weft_lock_ev(weft_tame_lock *l, WEFT_EVENT() e);
 WEFT_API void weft_lock_shared_ev(weft_tame_lock *l, WEFT_EVENT() e);
@@ -67,7 +67,7 @@ WEFT_API void weft_lock_shared_ev(weft_tame_lock *l, WEFT_EVENT() e);
  *
  * Context:  any thread.
  * Returns:  0, or -EBUSY
- *           -EOWNERDEAD somebody waited for it when its run was stopped: make it new, by
+ *           -EOWNERDEAD an event waited for it when an earlier run was stopped: make it new by
  *                       weft_tame_lock_fini, weft_tame_lock_init or all zeros
  */
 WEFT_API int weft_trylock(weft_tame_lock *l);

@@ -110,7 +110,7 @@ WEFT_API weft_thread *weft_self(void);
  * destructors of its slots. Returning from the thread's function does the same.
  *
  * Context:  a thread.
- * Misuse:   called elsewhere: aborts; pthread_exit(3) instead of it: reported, and aborts
+ * Misuse:   called elsewhere: aborts; pthread_exit(3) called instead: reported, and aborts
  */
 WEFT_API void weft_exit(int result) __attribute__((noreturn));
 

@@ -59,16 +59,18 @@ WEFT_API int weft_timer_start_until_at(weft_timer *t, uint64_t when, const char 
 
 /* Starts the timer, or gives a started one another time: `delay` nanoseconds
  * from now. This is the call for time-outs that are put off again and again: to
- * a later time it costs a fraction of a cancel and a start. In the timer's own
- * color the handler does not run before the new time, even if the timer is due
- * already and the handler has only not begun. From another color a call that is
- * due still comes: it is the only one of a timer that fires once, and -EALREADY
- * says so; a periodic timer then beats on from the new time.
+ * a later time it costs a fraction of a cancel and a start.
+ *
+ * Called in the timer's own color, it is exact: the handler does not run before the
+ * new time, even if the timer has fired and the handler has not begun. Called from
+ * another color, it cannot take back a handler call that is due: for a timer that
+ * fires once it changes nothing and returns -EALREADY; a periodic timer makes that
+ * call, and continues from the new time.
  *
  * Borrows, Context: as weft_timer_start
  * Returns:  0
- *           -EALREADY   called from another color; it fired, and its handler has
- *                       not begun; nothing changed
+ *           -EALREADY   called from another color, for a timer that has fired and
+ *                       whose handler has not begun; nothing changed
  *           -EINVAL, -ESHUTDOWN  as weft_timer_start
  */
 WEFT_API int weft_timer_restart(weft_timer *t, uint64_t delay);

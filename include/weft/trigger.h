@@ -23,8 +23,8 @@ typedef struct weft_tame_event {
  * type is the same in every file, and wrong values are errors of the compiler. */
 #define WEFT_EVENT(...) __typeof__(void (*const *)(weft_tame_event * __VA_OPT__(, ) __VA_ARGS__))
 
-/* Triggers an event `e` with its values: weft_trigger(e, v, w); if it has none, weft_trigger(e);
- * plain C may do so too.
+/* Triggers an event `e` with its values: weft_trigger(e, v, w); or, without values,
+ * weft_trigger(e). Plain C may do so too.
  *
  * Takes:    e.
  * Context:  any thread, never a signal handler. Never blocks, never switches, never runs

@@ -7,7 +7,7 @@
 #include "platform/symbols.h"
 #include "threads/threads.h"
 
-/* weft_wait.state_; WAITING with the mark of the run in its top bits. */
+/* Values of weft_wait.state_. WAITING has the number of the run in its top 16 bits. */
 enum { IDLE, WAITING, SCHEDULED, STATES = 0xffff };
 
 static uint32_t waiting_now(void)
@@ -15,7 +15,7 @@ static uint32_t waiting_now(void)
 	return WAITING | wf_run_number() << 16;
 }
 
-/* Whether the thread that waited is gone, with its run. */
+/* 0, or -EOWNERDEAD, reported, if the thread that waited is gone with its run. */
 static int check(weft_wait *w, uintptr_t caller)
 {
 	uint32_t state = __atomic_load_n(&w->state_, __ATOMIC_ACQUIRE);
@@ -25,8 +25,8 @@ static int check(weft_wait *w, uintptr_t caller)
 		return 0;
 	wf_symbol_print(caller, text, sizeof text);
 	return wf_misuse(text, -EOWNERDEAD,
-			 "wait %p is used after the run that ended while a thread of it waited: "
-			 "make it new before",
+			 "wait %p was left in use by an earlier run: make it new by WEFT_WAIT_INIT "
+			 "before you use it again",
 			 (void *)w);
 }
 

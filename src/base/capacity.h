@@ -57,7 +57,7 @@
 #endif
 
 #define WF_WORKERS_MAX 1024
-/* With stand-ins for stuck workers: those that run anything, and then the reserves. */
+/* Workers and their stand-ins (OPEN), and the reserves as well (LIMIT). */
 #define WF_WORKERS_OPEN(workers) (2 * (workers) + 2)
 #define WF_WORKERS_LIMIT(workers) (WF_WORKERS_OPEN(workers) + (workers) + WF_RESERVES)
 

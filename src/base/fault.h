@@ -16,7 +16,7 @@ void wf_fault_arm(long nth);
 long wf_fault_count(void);
 /* The site that failed last, or NULL. */
 const char *wf_fault_site(void);
-/* From now on `visit` is called first, with the site: a test can stop a thread just before a system
+/* Makes each fault site call `visit` first: so a test can stop a thread just before a system
  * call. */
 void wf_fault_on_visit(void (*visit)(const char *site));
 #define WF_FAULT(error) wf_fault((error), __FILE__)

@@ -26,11 +26,11 @@ WF_COLD void wf_report(enum wf_report_kind kind, const char *fmt, ...) WF_PRINTF
  */
 WF_COLD int wf_misuse(const char *where, int error, const char *fmt, ...) WF_PRINTF(3, 4);
 
-/* Stands for a caller's place where a call comes by a function pointer and has none. */
+/* Stands for the caller's file and line in a call by a function pointer, which has none. */
 #define WF_NO_PLACE "(called by a pointer)"
 
-/* If `error` is one that a sandbox gives for a system call that it denies (-EPERM, -EACCES, -ENOSYS),
- * reports which call it is. Returns `error`. */
+/* Reports system call `call` if `error` is one by which a sandbox denies calls (-EPERM, -EACCES,
+ * -ENOSYS). Returns `error`. */
 WF_COLD int wf_denied(const char *call, int error);
 
 /* An invariant of ours is broken. Does not return. */

@@ -26,7 +26,7 @@ struct wf_poller {
 
 struct wf_backend {
 	const char *name;
-	/* Whether this kernel has it and lets us: 0, or the error of *call. */
+	/* Whether the kernel has this backend and lets us use it: 0, or the error of *call. */
 	int (*probe)(const char **call);
 	/* On the worker's own thread. After `close` only `free` follows. */
 	struct wf_poller *(*open)(struct wf_worker *w, int *err);

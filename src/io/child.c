@@ -34,7 +34,7 @@
 #define P_PIDFD 3
 #endif
 
-/* Newer than the headers of many systems: Linux 6.15 remembers how the process of a pidfd ended,
+/* Not yet in the headers of many systems. Linux 6.15 remembers how the process of a pidfd ended,
  * whoever reaped it. */
 struct pidfd_info {
 	uint64_t mask;
@@ -93,8 +93,8 @@ static int wait_status(const siginfo_t *info)
 	return W_EXITCODE(0, info->si_status) | (info->si_code == CLD_DUMPED ? WCOREFLAG : 0);
 }
 
-/* Asks whether the child has ended: 1, 0, or an error, mostly -ECHILD. By pidfd where there is
- * one: the number of a child that somebody else reaped may be another's now. */
+/* Asks whether the child has ended: 1, 0, or an error, mostly -ECHILD. Uses the pidfd if there is
+ * one: the pid of a child that the program has reaped may belong to another process now. */
 static int ask(int pidfd, pid_t pid, int flags, siginfo_t *info)
 {
 	idtype_t type = pidfd >= 0 ? (idtype_t)P_PIDFD : P_PID;
@@ -106,7 +106,7 @@ static int ask(int pidfd, pid_t pid, int flags, siginfo_t *info)
 	return info->si_pid != 0;
 }
 
-/* How a child ended that somebody else has reaped. */
+/* Learns how a child ended that the program has reaped. False: that is lost. */
 static bool recall(int pidfd, int *status)
 {
 	struct pidfd_info info = { .mask = PIDFD_INFO_EXIT };
@@ -134,8 +134,8 @@ static WF_COLD void report_lost(pid_t pid)
 			  "it call waitpid(2) with the numbers of its own children");
 }
 
-/* Reaps a child that has ended; `r` and `info` are of the first look. Somebody else may have been
- * faster then, or since. */
+/* Reaps a child that has ended; `r` and `info` are what ask() gave. The program may have reaped it
+ * before that, or since. */
 static int reap(const struct waiter *w, int r, siginfo_t *info)
 {
 	weft_child *c = w->child;

@@ -430,7 +430,7 @@ int wf_dns_start(void)
 	return 0;
 }
 
-/* The lookup that was not answered is its owner's again. */
+/* A lookup without an answer counts as not started: its owner may use it again. */
 static void forget(struct request *r)
 {
 	weft_lookup *l = r->lookup;

@@ -592,7 +592,7 @@ static int wait_events(int fd, struct epoll_event *events, uint64_t until)
 	return wf_epoll_wait(fd, events, EVENTS, (int)((wait_ns + 999999) / 1000000));
 }
 
-/* Without a wait a worker would ask for ever: the run ends. */
+/* A worker that cannot wait would spin: the run ends. */
 static WF_COLD int no_events(int err)
 {
 	if (err != -EINTR)

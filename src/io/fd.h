@@ -67,18 +67,18 @@ struct __attribute__((aligned(64))) wf_fd {
 	 * without the lock: wf_fd_ready. */
 	uint8_t ready[WF_DIRS];
 	uint8_t kind; /* enum wf_kind; also read without the lock */
-	/* epoll: in the instance of worker `home`; is told of as long as there is something to
-	 * read; a short read proves nothing (end of stream, urgent data). */
+	/* epoll. registered: in the instance of worker `home`; level: level-triggered; doubtful: a
+	 * short read does not prove that nothing is left (end of stream, urgent data). */
 	bool registered : 1, level : 1, doubtful : 1;
-	bool sure : 1;  /* this life began by an operation of ours, so we know it */
-	uint8_t nowait; /* has O_NONBLOCK, and keeps it, says the user; also read without the lock */
+	bool sure : 1;  /* only Weft closes this descriptor: it was made by Weft, or adopted */
+	uint8_t nowait; /* has O_NONBLOCK for good, as the user promised; read without the lock */
 	uint8_t pipe;   /* enum wf_pipe; also read without the lock */
 	uint32_t use;   /* tries, closing, closes: see WF_FD_CLOSING; changed without the lock */
 	uint8_t misses; /* useless tries to read; also how many hints to leave out */
 	uint8_t away;   /* epoll: starts in a row from workers that are not home */
 	bool others;    /* there are, or were, watches or loose operations */
-	uint8_t hints;  /* now.c: that were left out */
-	uint8_t fickle; /* epoll: how often telling by level was given up */
+	uint8_t hints;  /* now.c: how many hints were left out */
+	uint8_t fickle; /* epoll: how often level triggering was given up */
 	uint8_t direct; /* a file that no cache answers for: every read takes its time; as `kind` */
 	uint8_t cached; /* enum wf_cached; also read without the lock */
 	struct wf_dir loose;
@@ -134,14 +134,14 @@ static inline void wf_fd_set_pipe(struct wf_fd *f, enum wf_pipe pipe)
 	__atomic_store_n(&f->pipe, (uint8_t)pipe, __ATOMIC_RELAXED);
 }
 
-/* Whether it will be closed as soon as nothing is busy and nobody tries. */
+/* Whether a close waits until no operation is busy and no try is under way. */
 static inline bool wf_fd_closing(const struct wf_fd *f)
 {
 	return __atomic_load_n(&f->use, __ATOMIC_RELAXED) & WF_FD_CLOSING;
 }
 
-/* The mark of a descriptor: how often its number had been closed. Never 0, which stands for
- * whatever the number means. */
+/* The mark of a descriptor: tells it from others that had the same number, by how often Weft had
+ * closed the number. Never 0, which stands for any descriptor. */
 static inline uint16_t wf_fd_mark_of(uint32_t use)
 {
 	return (uint16_t)(use >> 16 | 1);
@@ -152,7 +152,7 @@ static inline uint16_t wf_fd_mark(const struct wf_fd *f)
 	return wf_fd_mark_of(__atomic_load_n(&f->use, __ATOMIC_ACQUIRE));
 }
 
-/* The last try is over, and somebody waits for that to close it. */
+/* Called when the last try has ended and a close waits: closes the descriptor. */
 void wf_fd_last_out(struct wf_fd *f);
 
 /* Ends a try. Without the lock. */
@@ -164,8 +164,8 @@ static inline void wf_fd_drop(struct wf_fd *f)
 		wf_fd_last_out(f);
 }
 
-/* Begins a try of the descriptor that has this mark. Returns its mark; 0 if it is being closed, or
- * was. Without the lock. */
+/* Begins a try of the descriptor that has this mark (0: any). Returns its mark; 0 if that
+ * descriptor is closed or being closed. Without the lock. */
 static inline uint16_t wf_fd_hold(struct wf_fd *f, uint16_t mark)
 {
 	uint32_t was = __atomic_fetch_add(&f->use, 1, __ATOMIC_ACQUIRE);

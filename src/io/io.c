@@ -56,7 +56,7 @@ WF_NO_TSAN int wf_eventfd_add(int fd, uint64_t value)
 	return wf_syscall6(SYS_writev, fd, (long)&part, 1, 0, 0, 0) < 0 ? (int)r : 0;
 }
 
-/* To add nothing wakes nobody: it only tells whether a wake could be written. */
+/* Adding 0 wakes no worker: it only tells whether a wake can be written. */
 static int ask_to_ring(struct wf_poller *p)
 {
 	int err = wf_eventfd_add(p->wake_fd, 0);

@@ -14,21 +14,21 @@
 #include "io/kernel.h"
 #include "scheduler/poller.h"
 
-/* A number, and which of the descriptors that have had it is meant: as a call found it when it
- * began. What a call does in several steps, or after a wait, ends with -EBADF if Weft closed the
- * number between two of them: else a step could do it to another descriptor. */
+/* A descriptor as a call found it when it began: its number, and a mark that tells it from later
+ * descriptors with the same number. If Weft closes the descriptor between two steps of a call, or
+ * while the call waits, the next step ends with -EBADF, and does not reach a later descriptor. */
 struct wf_target {
 	int fd;
 	uint16_t mark; /* 0: whichever has the number */
 };
 
-/* For a call that takes one step: a try, and then perhaps an operation. */
+/* Target of a call that takes one step: a try, and then perhaps an operation. */
 static inline struct wf_target wf_number(int fd)
 {
 	return (struct wf_target){ fd, 0 };
 }
 
-/* For any other. */
+/* Target of a call that takes several steps. */
 static inline struct wf_target wf_target(int fd)
 {
 	const struct wf_fd *f = wf_fd_peek(fd);
@@ -36,7 +36,7 @@ static inline struct wf_target wf_target(int fd)
 	return (struct wf_target){ fd, f != NULL ? wf_fd_mark(f) : wf_fd_mark_of(0) };
 }
 
-/* Whether the number still means that. */
+/* Whether the number still means the same descriptor. */
 static inline bool wf_target_good(struct wf_target t)
 {
 	return wf_target(t.fd).mark == t.mark;
@@ -46,8 +46,8 @@ static inline bool wf_target_good(struct wf_target t)
  * turn. Start an operation. */
 #define WF_NOW_WAIT INT64_MIN
 
-/* What came of a try, and the mark of the descriptor that was tried: what follows is to be
- * done to the same one. */
+/* The result of a try, and the mark of the descriptor that was tried: further steps must use the
+ * same descriptor. */
 struct wf_now {
 	int64_t n;
 	uint16_t mark;
@@ -70,8 +70,9 @@ struct wf_now wf_now_sendfile(struct wf_target t, struct wf_target in, int64_t o
 int64_t wf_now_open(int dir, const char *path, int flags);
 int64_t wf_now_close(int fd);
 
-/* Writing and sending, in line as most of it is answered at once. wf_now_how returns a record that is
- * held, with the way in its lowest bits; no record if it is WF_NOW_ASK or WF_NOW_CLOSED. */
+/* Writing and sending; inline, as most calls are answered immediately. wf_now_how returns the
+ * descriptor's record, held (wf_fd_hold), with a wf_now_how in its lowest bits; WF_NOW_ASK and
+ * WF_NOW_CLOSED come without a record. */
 enum wf_now_how { WF_NOW_ASK, WF_NOW_WRITE, WF_NOW_PAIR, WF_NOW_SEND, WF_NOW_CLOSED };
 enum { WF_NOW_HOW = 7 };
 uintptr_t wf_now_how(struct wf_target t, bool urge);
@@ -84,8 +85,8 @@ struct wf_now wf_now_ask_send(struct wf_target t, const void *buf, size_t len, i
  * color that runs `resume` (NULL: none) stands by until the caller waits. */
 void wf_now_written(int fd, weft_fn *resume);
 
-/* An error that may come from a wrong idea of the descriptor, or of what it can do, is left to an
- * operation. */
+/* Leaves errors to an operation that may only mean that the record was wrong about the descriptor
+ * or about what it can do. */
 static inline int64_t wf_now_answer(int64_t n)
 {
 	return WF_UNLIKELY(n < 0) && (n == -EAGAIN || n == -EINTR || n == -EBADF ||
@@ -94,14 +95,14 @@ static inline int64_t wf_now_answer(int64_t n)
 		       : n;
 }
 
-/* The call is not made after all. */
+/* Drops the record: the call is not made after all. */
 static inline void wf_now_not(uintptr_t held)
 {
 	if (held > WF_NOW_HOW)
 		wf_fd_drop((struct wf_fd *)(held & ~(uintptr_t)WF_NOW_HOW));
 }
 
-/* The call itself, on what wf_now_how returned. */
+/* Makes the call; `held` is what wf_now_how returned. */
 static inline struct wf_now wf_now_do(uintptr_t held, int fd, const void *buf, size_t len,
 				      int flags)
 {

@@ -21,12 +21,12 @@ static inline int64_t wf_write(int fd, const void *buf, size_t len)
 	return WF_SYSCALL(write(fd, buf, len), SYS_write, fd, buf, len, 0, 0, 0);
 }
 
-/* Read or write a stream that has no position, and do not wait: RWF_NOWAIT, which costs some 60 ns.
- * -EOPNOTSUPP if that cannot be. Not in line, as each would want memory for its vector. */
+/* Read or write a stream without a position, and without waiting: by RWF_NOWAIT, which costs some
+ * 60 ns. -EOPNOTSUPP: the descriptor has no RWF_NOWAIT. Not inline, as each needs an iovec. */
 int64_t wf_read_asking(int fd, void *buf, size_t len);
 int64_t wf_write_asking(int fd, const void *buf, size_t len);
 
-/* The same. `nonblocking`: it has O_NONBLOCK, and keeps it. */
+/* The same; cheaper if `nonblocking`: the descriptor has O_NONBLOCK, and keeps it. */
 static inline int64_t wf_read_nowait(int fd, void *buf, size_t len, bool nonblocking)
 {
 	return nonblocking ? wf_read(fd, buf, len) : wf_read_asking(fd, buf, len);
@@ -53,7 +53,7 @@ static inline int wf_epoll_wait(int fd, struct epoll_event *events, int count, i
 			       events, count, ms, NULL, 0);
 }
 
-/* What is ready now, or -Exxx. Where a sandbox denies the one call, the other may do. */
+/* What is ready now, or -Exxx. If a sandbox denies poll, ppoll may be allowed. */
 static inline int wf_poll_now(struct pollfd *fds, nfds_t count)
 {
 	static const struct timespec at_once;
@@ -67,8 +67,8 @@ static inline int wf_poll_now(struct pollfd *fds, nfds_t count)
 	return n < 0 ? -errno : n;
 }
 
-/* Adds to an eventfd: 0, or the error of write(2), where writev(2) does not do either. A full
- * counter is as good. Safe in signal handlers; not seen by ThreadSanitizer. */
+/* Adds to an eventfd by write(2), or by writev(2) if write(2) is denied: 0, or the error of
+ * write(2). A full counter is a success. Safe in signal handlers; not seen by ThreadSanitizer. */
 int wf_eventfd_add(int fd, uint64_t value);
 
 #endif

@@ -11,12 +11,12 @@
  * it was before the call or while it was made.
  *
  * A try is counted in the record (wf_fd_hold), so that a close of the descriptor waits for
- * it: else the number could be given to another file before the system call is made, which
- * would then read, accept or write what belongs to that.
+ * it. Otherwise the number could be given to another file before the system call is made, and
+ * the call would read, accept or write there.
  *
- * Reads of files at an offset have no order. They take no lock, and are not counted: it would be
- * a good part of what a read from the page cache costs. Reading leaves a file as it is, so
- * it is enough to look afterwards whether the number was closed meanwhile.
+ * Reads of files at an offset have no order. They take no lock and are not counted, as that
+ * would add much to the cost of a read from the page cache. Reading leaves a file as it is, so
+ * it is enough to check afterwards whether the number was closed meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ struct turn {
 static bool learnt(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	if (WF_UNLIKELY(wf_fd_closing(f)))
-		return false; /* somebody began to close it while it was tried */
+		return false; /* a close of it began during the try */
 	return WF_LIKELY(f->kind != WF_KIND_UNKNOWN) || wf_fd_learn(f) == 0;
 }
 

@@ -191,7 +191,7 @@ static void make_call(weft_work *w)
 	pool.busy--;
 	wf_lock_give(&pool.lock);
 	if (wf_enter() < 0) {
-		/* The runtime has stopped: nobody can be told, and it is its owner's again. */
+		/* The runtime has stopped: nobody can be told, and the owner may use it again. */
 		wf_state_set(&w->state_, WF_FRESH);
 		return;
 	}
@@ -206,7 +206,7 @@ static void join(struct helper *h)
 	free(h);
 }
 
-/* Whoever waits for the call would wait for ever. */
+/* Aborts: the thread that waits for the function would wait for ever. */
 static void helper_ended(void)
 {
 	wf_report(WF_REPORT_MISUSE,

@@ -137,9 +137,9 @@ void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after 
 /* Whether closing f waits until what was sent has arrived. */
 bool wf_op_lingers(const struct wf_fd *f) WF_REQUIRES(f->lock);
 
-/* Closes a descriptor that is retired, and on which nothing is busy. */
+/* Closes a retired descriptor on which no operation is busy. */
 void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);
-/* Closes a descriptor that shall be closed, if nothing is busy any more and nobody tries. */
+/* Finishes a close that waits, if no operation is busy any more and no try is under way. */
 static inline void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {

@@ -93,8 +93,8 @@ static int64_t send_copy(int fd, int in, int64_t offset, size_t len)
 	return n <= 0 ? n : wf_result(send(fd, buf, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
-/* The file may be closed, and its number be another's, while the socket is waited for. Returns its
- * record, to be dropped; NULL if it was closed. */
+/* Holds the file's record. While the call waits for the socket the file may be closed, and its
+ * number be given to another. Returns the record, to be dropped; NULL if the file was closed. */
 static struct wf_fd *hold_source(const weft_op *op)
 {
 	int err;

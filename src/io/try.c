@@ -1,8 +1,8 @@
 /* try.c - one system call for an operation, such that it never blocks a worker.
  *
- * Sockets are told MSG_DONTWAIT, other descriptors RWF_NOWAIT. O_NONBLOCK belongs to the open file
- * description, which other processes may share: Weft does not need it, and may meet either
- * setting at any time. Only accept(2) cannot do without it.
+ * Calls on sockets have MSG_DONTWAIT, those on other descriptors RWF_NOWAIT. O_NONBLOCK belongs to
+ * the open file description, which other processes may share and change at any time, so Weft
+ * works with either setting. Only accept(2) with epoll needs it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static int64_t try_vector_socket(const weft_op *op)
 	return wf_result(sendmsg(op->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
-/* Where that cannot be found out it may be. */
+/* Whether a socket is listening; true if that cannot be found out. */
 static bool listening(int fd)
 {
 	int on = 0;
@@ -240,9 +240,9 @@ static int64_t try_file(weft_op *op)
 	return WF_TRY_OFFLOAD;
 }
 
-/* Something that cannot be asked not to wait (a terminal; pipes on older kernels): no more than it
- * says it is ready for. O_NONBLOCK could be gone by the time of the call; only a long write
- * relies on it. */
+/* For descriptors without RWF_NOWAIT (a terminal; pipes on older kernels): asks poll(2) first, and
+ * then transfers no more than fits without waiting. Another process could clear O_NONBLOCK before
+ * the call, so only a long write relies on it. */
 static int64_t try_when_ready(int fd, struct span *s)
 {
 	struct iovec small;

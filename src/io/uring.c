@@ -33,7 +33,7 @@
  * under way still. */
 enum { GATHER = 16, LEFT = 8 };
 
-/* For how long nothing comes back at the end of a ring that cannot be entered. */
+/* A ring that cannot be entered is given up after this long without a completion. */
 enum { QUIET_MS = 100 };
 
 struct wf_uring_kernel wf_uring_kernel;
@@ -254,8 +254,8 @@ static WF_HOT int sleep_until(struct wf_uring *u, uint64_t until)
 	return io_uring_submit_and_wait_timeout(&u->ring, &cqe, 1, &ts, NULL);
 }
 
-/* Whatever the kernel refuses for now stays in the ring: nothing is lost, we come again. If the
- * call is denied for good, to come again would be for ever: the run ends. */
+/* Entries that the kernel refuses for now stay in the ring, and the worker enters again later. If
+ * the call is denied for good, the worker would spin: the run ends. */
 static WF_COLD void not_entered(struct wf_uring *u, int err)
 {
 	switch (err) {
@@ -451,8 +451,8 @@ static bool knows_all(struct io_uring *ring)
 	return all;
 }
 
-/* Asked at every run, as a sandbox may have been put up since the last, and with arguments that
- * make the kernel do nothing. */
+/* Probes the calls of io_uring before every run, as a sandbox may be newer than the last run. The
+ * arguments make the kernel do nothing. */
 static int allowed(const char **call)
 {
 	static const struct {
@@ -556,9 +556,9 @@ static void cancel_record_from_outside(struct wf_fd *f, void *arg)
 	wf_lock_give(&f->lock);
 }
 
-/* The same where the ring cannot be entered any more. Any system call takes what was cancelled out
- * of the kernel; entries that the kernel never took do not come back. So the end is when nothing
- * has come for some time. What is left then ends when the kernel takes the ring apart. */
+/* The same for a ring that cannot be entered any more. Completions of cancelled operations come
+ * with any system call; entries that the kernel never took have none. So this waits until no
+ * completion has come for some time. What is left ends when the kernel takes the ring apart. */
 static void end_from_outside(struct wf_uring *u)
 {
 	const struct timespec ms = { .tv_nsec = 1000000 };

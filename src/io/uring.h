@@ -34,7 +34,7 @@ struct wf_uring {
 	/* The owner's. */
 	struct io_uring ring;
 	bool open;
-	bool denied;                       /* the kernel lets nobody enter any more */
+	bool denied;                       /* io_uring_enter is denied for good */
 	bool alone;                        /* the kernel completes nothing until the owner asks */
 	uintptr_t todo;                    /* taken from the list, but the ring was full */
 	uint64_t submitted;                /* entries that will complete */

@@ -1,7 +1,7 @@
-/* ended.c - a key of the kernel thread's, for the sake of its destructor.
+/* ended.c - a pthread key whose destructor notices that a kernel thread of ours ends.
  *
- * pthread_exit unwinds the stack that it is called on, ours too, and leaves for the beginning of the
- * kernel thread. None of our frames runs again, so the destructor is all that is left to say it.
+ * pthread_exit unwinds the stack that it is called on, also one of Weft's, and then ends the kernel
+ * thread. None of our frames runs again: only the destructor of a key can still report it.
  * Rejected: a cleanup in each frame that calls a function of the user's: bodies have no such frame.
  */
 #include "platform/ended.h"
@@ -21,7 +21,7 @@ enum { FRAMES = 128 * 1024 };
 static pthread_key_t key;
 static bool have_key;
 
-/* AddressSanitizer thinks that the frames which were unwound are still there. */
+/* AddressSanitizer still has the unwound frames marked as in use. */
 static void forget_frames(void)
 {
 #ifdef WF_ASAN
@@ -39,7 +39,7 @@ static void call(void *arg)
 	e->fn();
 }
 
-/* There are not enough keys for everybody: then nothing is noticed. */
+/* If the process has run out of keys, ends of threads go unnoticed. */
 static void make_key(void)
 {
 	have_key = pthread_key_create(&key, call) == 0;

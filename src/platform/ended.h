@@ -1,5 +1,5 @@
-/* ended.h - notices that a kernel thread of ours ends by pthread_exit(3) or pthread_cancel(3), which a
- * function of the user's called on it.
+/* ended.h - notices that a function of the user's ends a kernel thread of ours, by pthread_exit(3)
+ * or pthread_cancel(3).
  */
 #ifndef WF_ENDED_H
 #define WF_ENDED_H
@@ -8,7 +8,7 @@ struct wf_ended {
 	void (*fn)(void);
 };
 
-/* From now on `e->fn` is called on the calling thread if that ends. NULL: it may end. */
+/* Makes the calling kernel thread call `e->fn` if it ends. NULL: it may end. */
 void wf_ended_watch(const struct wf_ended *e);
 
 #endif

@@ -29,8 +29,8 @@ __attribute__((constructor)) static void enlist(void)
 	errno = was;
 }
 
-/* A sandbox that was put up since then denies the call. What others have written is in memory, and
- * what we have written is seen by them, long before so much time has passed. */
+/* Used if a newer sandbox denies the call: waits. Long before the time is over, what others have
+ * written is in memory, and they see what we have written. */
 static void outwait(void)
 {
 	uint64_t until = wf_now() + OUTWAIT_NS;

@@ -1,9 +1,9 @@
 /* sanitizer.c - looks for the sanitizers of the program, which are not known until it is linked.
  *
- * Without its part in this library a sanitizer reports errors that are none. ThreadSanitizer does
- * not see what orders the events of a color, and AddressSanitizer takes a thread's stack for a
- * part of the kernel thread's. A plain library could announce its switches to AddressSanitizer,
- * by weak symbols; but then each switch would look for them, in all programs.
+ * With a library that was compiled without it, a sanitizer reports false errors. ThreadSanitizer
+ * does not see what orders the events of a color, and AddressSanitizer takes a thread's stack for
+ * a part of the kernel thread's. Rejected: a plain library that announces its switches to
+ * AddressSanitizer by weak symbols. Each switch would check for them, in all programs.
  */
 #include "platform/sanitizer.h"
 

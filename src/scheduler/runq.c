@@ -105,7 +105,7 @@ static struct wf_lane *oldest(struct wf_runq *q, unsigned level, uint64_t occupi
 	return best;
 }
 
-/* Of a level's colors, the one queued last. */
+/* The color of a level that was queued last. */
 static struct wf_place *newest(struct wf_runq *q, unsigned level, uint64_t occupied)
 	WF_REQUIRES(q->lock)
 {
@@ -142,7 +142,7 @@ struct wf_place *wf_runq_pop(struct wf_runq *q, enum wf_order order)
 		level = wf_policy_pick(&q->rotation, (unsigned)levels);
 	else
 		level = wf_policy_pick(&q->rotation, swap_sources((unsigned)levels)) ^ 1u;
-	/* The oldest has its turn now and then (S3). */
+	/* Every WF_SKIPS-th time the oldest color goes first, so that none starves (S3). */
 	if (order == WF_IO_NEWEST && ++q->newest % WF_SKIPS != 0)
 		return take(q, newest(q, level, occupied));
 	return take(q, first_of(oldest(q, level, occupied)));

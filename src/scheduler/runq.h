@@ -22,10 +22,10 @@ enum { WF_WORTH_PINNED = WF_WORTHS };
 /* What thieves may take, of `occupied`. */
 #define WF_LOOT_LANES (((uint64_t)1 << WF_WORTHS * WF_LEVELS) - 1)
 
-/* The lanes of colors that the kernel brought, and of those that had a turn already. */
+/* The lanes of colors that the kernel brought or that had a turn already. */
 #define WF_IO_LANES ((uint64_t)0x5555555555555555)
 
-/* The lanes of what is worth `least` to a thief. */
+/* The lanes of colors that are worth at least `least` to a thief. */
 static inline uint64_t wf_loot_lanes(unsigned least)
 {
 	return WF_LOOT_LANES >> least * WF_LEVELS << least * WF_LEVELS;
@@ -43,7 +43,7 @@ struct WF_ALIGNED wf_runq {
 	_Atomic uint64_t occupied;   /* a byte for each worth, in it a bit for each level */
 	_Atomic uint64_t steal_time; /* ticks of work in those above WF_WORTH_KEPT */
 	struct wf_rotation rotation WF_GUARDED(lock);
-	uint8_t newest WF_GUARDED(lock);  /* colors that went before older ones */
+	uint8_t newest WF_GUARDED(lock);  /* colors popped before older ones */
 	uint32_t number WF_GUARDED(lock); /* of the last one that was queued */
 	struct wf_lane lanes[WF_WORTHS + 1][WF_LEVELS] WF_GUARDED(lock);
 };
@@ -64,14 +64,15 @@ void wf_runq_init(struct wf_runq *q);
 void wf_runq_push(struct wf_runq *q, struct wf_place *place, unsigned level, unsigned worth,
 		  uint64_t left) WF_REQUIRES(q->lock);
 
-/* Which color is next, of those of one priority: what handlers posted goes first, or what the
- * kernel brought does; and the color queued first, or the one queued last. */
+/* Which color of one priority is next. CPU_FIRST: colors that handlers posted go first; IO_FIRST
+ * and IO_NEWEST: those that the kernel brought. IO_NEWEST takes the color queued last, the others
+ * the color queued first. */
 enum wf_order { WF_CPU_FIRST, WF_IO_FIRST, WF_IO_NEWEST };
 
 /* The next to run, or NULL. */
 struct wf_place *wf_runq_pop(struct wf_runq *q, enum wf_order order) WF_REQUIRES(q->lock);
 
-/* Whether some of `lanes` has a color; without the lock, a hint. */
+/* Whether any of `lanes` has a color; without the lock, a hint. */
 static inline bool wf_runq_has_loot(const struct wf_runq *q, uint64_t lanes)
 {
 	return (WF_LOAD(&q->occupied) & lanes) != 0;

@@ -39,7 +39,7 @@ struct wf_runtime {
 	_Atomic int64_t ops;     /* the same of operations, for weft_stats */
 	_Atomic int64_t holds;   /* of weft_hold; counted in live as well */
 	_Atomic int resting;     /* stand-ins that sleep */
-	_Atomic int on_duty;     /* the reserve that serves who is slow, or -1 */
+	_Atomic int on_duty;     /* id of the reserve on duty, or -1 */
 	_Atomic uint64_t roused; /* how often a sleeper was taken off the books */
 
 	/* Beginning and end. */
@@ -54,18 +54,18 @@ struct wf_runtime {
 	bool watching;
 	_Atomic bool watch_end;
 	_Atomic bool watch_asleep;
-	uint64_t last_report; /* the watcher's own, as is */
-	int reserves;         /* how many were started */
+	uint64_t last_report; /* the watcher's own, as is `reserves` */
+	int reserves;         /* how many reserves were started */
 
 	/* Its reporter. */
 	pthread_t reporter;
 	sem_t report;
-	bool reports; /* it was started */
+	bool reports; /* the reporter was started */
 	struct wf_worker *_Atomic report_of;
 	weft_fn *report_fn;
 };
 
-/* What pthread_create may fail for, where a sandbox denies one. */
+/* The calls by which pthread_create fails if a sandbox denies one of them. */
 #define WF_THREAD_CALLS "pthread_create, by clone3, clone, mmap or mprotect"
 
 /* Valid while weft_run has not returned. */
@@ -96,7 +96,7 @@ void wf_worker_close(struct wf_worker *w);
 void *wf_worker_thread(void *worker);
 void wf_worker_set_self(struct wf_worker *w);
 
-/* What the calling worker runs has ended the kernel thread: reports it and aborts. */
+/* A handler or thread has ended the calling worker's kernel thread: reports it and aborts. */
 WF_COLD void wf_worker_ended(void);
 
 /* wf_now for the worker on its own thread, at a third of the cost; never earlier,

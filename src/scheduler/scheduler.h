@@ -52,13 +52,12 @@ void wf_leave(void);
 /* Whether the runtime is stopping; new work is refused with -ESHUTDOWN. */
 bool wf_stopping(void);
 
-/* The run cannot go on, since the kernel fails `call` with `error`: reports it, once in a run, and
- * stops the run, of which `error` is the result. Any thread; between wf_enter and wf_leave. */
+/* Stops the run because the kernel fails `call` with `error`: reports the call, once in a run, and
+ * makes `error` the result of weft_run. Any thread, between wf_enter and wf_leave. */
 WF_COLD void wf_run_fails(const char *call, int error);
 
-/* The number of the run, in the top bits of a word; never 0. What threads and handlers of a run
- * own, or where they wait, is marked by it, as objects outlive runs. 65,535 runs later the
- * numbers come again. */
+/* The number of the run, in the top bits of a word; never 0. Objects outlive runs, so their owners
+ * and waiters are marked with the number of their run. Numbers repeat after 65,535 runs. */
 #define WF_RUN_SHIFT 48
 #define WF_RUN_MASK ((uint64_t)0xffff << WF_RUN_SHIFT)
 extern uint64_t wf_run_mark __attribute__((visibility("hidden"))); /* plain within the run */
@@ -73,8 +72,8 @@ static inline uint32_t wf_run_number(void)
 	return wf_run_marked(__atomic_load_n(&wf_run_mark, __ATOMIC_RELAXED));
 }
 
-/* Whether the run of that number is over for the caller: it is an earlier one, or the caller is
- * outside of runs. Number 0 is of no run. */
+/* Whether run `number` is over for the caller: it is an earlier run, or the caller is outside of
+ * runs. 0 is the number of no run. */
 WF_COLD bool wf_run_is_over(uint32_t number);
 
 /* Checks what the user put into an event: 0 or -EINVAL (function, priority,

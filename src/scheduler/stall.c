@@ -33,7 +33,7 @@
 /* Looks in a row that find all asleep before the watcher sleeps too. */
 enum { QUIET_LOOKS = 5 };
 
-/* Looks in the time after which a worker is stuck, while a reserve is on duty. */
+/* Looks in stall_ms while a reserve is on duty. */
 enum { LOOKS_ON_DUTY = 5 };
 
 enum { STACK_TEXT = 4096 };
@@ -84,8 +84,8 @@ static void *report_stalls(void *arg)
 	}
 }
 
-/* A stack takes up to a tenth of a second to get, and the watcher must go on looking: reports are
- * made by a thread of their own, from the first on. */
+/* Has the reporter make the report, a thread of its own that is started for the first one: to get a
+ * stack takes up to a tenth of a second, and the watcher must go on looking. */
 static void order_report(struct wf_runtime *rt, struct wf_worker *w, weft_fn *fn, uint64_t now)
 {
 	if (now - rt->last_report < REPORT_EVERY_NS || atomic_load(&rt->report_of) != NULL)
@@ -102,8 +102,8 @@ static void order_report(struct wf_runtime *rt, struct wf_worker *w, weft_fn *fn
 	sem_post(&rt->report);
 }
 
-/* Time between two looks. Where a reserve is on duty they are closer: what it runs is to be short,
- * and the next takes its place as soon as it is not. */
+/* Time between two looks. It is shorter while a reserve is on duty: what a reserve runs should be
+ * short, and the next reserve replaces it as soon as it is not. */
 static uint64_t look_every(const struct wf_runtime *rt)
 {
 	uint64_t limit = (uint64_t)rt->settings.opt.stall_ms * 1000000;
@@ -111,7 +111,7 @@ static uint64_t look_every(const struct wf_runtime *rt)
 	return atomic_load(&rt->on_duty) < 0 ? limit : limit / LOOKS_ON_DUTY;
 }
 
-/* A stand-in that rests, a reserve or not; or NULL. */
+/* A resting stand-in of the kind wanted, or NULL. */
 static struct wf_worker *find_resting(struct wf_runtime *rt, bool reserve)
 {
 	int n = atomic_load(&rt->sched.started);
@@ -125,7 +125,7 @@ static struct wf_worker *find_resting(struct wf_runtime *rt, bool reserve)
 	return NULL;
 }
 
-/* Whether one more of its kind may be started. */
+/* Whether one more reserve, or one more other stand-in, may be started. */
 static bool has_room(const struct wf_runtime *rt, bool reserve)
 {
 	int others = WF_WORKERS_OPEN(rt->sched.workers);
@@ -146,8 +146,9 @@ static struct wf_worker *start_stand_in(struct wf_runtime *rt, bool reserve)
 		return NULL;
 	w = wf_sched_worker(s, id);
 	w->reserve = reserve;
-	/* What the kernel brings goes on until the stand-in is stuck too. Of that a reserve takes the
-	 * newest: what has waited for long may be what computes. */
+	/* A stand-in runs the kernel's colors first, so that I/O goes on until it is stuck too. A
+	 * reserve takes the newest of them: a color that has waited for long may be one that
+	 * computes. */
 	w->takes = reserve ? WF_IO_NEWEST : WF_IO_FIRST;
 	for (int i = 0; i < s->workers; i++)
 		WF_STORE(&w->order[i], i);
@@ -180,7 +181,7 @@ static struct wf_worker *get_stand_in(struct wf_runtime *rt, bool reserve)
 	return w != NULL ? w : start_stand_in(rt, reserve);
 }
 
-/* A stand-in that has nothing to do, whomever it covers; or NULL. */
+/* A stand-in that runs nothing, even if it covers a worker; or NULL. */
 static struct wf_worker *find_idle(struct wf_runtime *rt)
 {
 	for (int i = rt->sched.workers; i < atomic_load(&rt->sched.started); i++) {
@@ -199,7 +200,7 @@ static void wake_all(struct wf_runtime *rt)
 		wf_worker_wake(wf_sched_worker(&rt->sched, i));
 }
 
-/* False if there is no stand-in for it. */
+/* Sends a stand-in for `stuck`. False if there is none. */
 static bool cover(struct wf_runtime *rt, struct wf_worker *stuck)
 {
 	struct wf_worker *w;
@@ -219,7 +220,7 @@ static bool cover(struct wf_runtime *rt, struct wf_worker *stuck)
 	return w != NULL;
 }
 
-/* The reserve on duty does not come back either, or there is none. */
+/* Whether a reserve is needed: a stand-in is stuck and no reserve is on duty, or that is slow. */
 static bool needs_reserve(struct wf_runtime *rt, uint64_t now)
 {
 	int id = atomic_load(&rt->on_duty);
@@ -235,7 +236,7 @@ static bool needs_reserve(struct wf_runtime *rt, uint64_t now)
 	return WF_LOAD(&w->running) != NULL && now - WF_LOAD(&w->seen_at) >= look_every(rt);
 }
 
-/* False if one is needed, and there is none. */
+/* Puts a reserve on duty if one is needed. False if there is none. */
 static bool keep_reserve(struct wf_runtime *rt, uint64_t now)
 {
 	struct wf_worker *w;
@@ -281,7 +282,8 @@ static void look(struct wf_runtime *rt)
 		}
 		if (WF_LOAD(&w->stuck) || now - WF_LOAD(&w->seen_at) < limit)
 			continue;
-		/* Stand-ins share the CPUs with those that compute: of them time is enough. */
+		/* Stand-ins compete for the CPUs with computing threads: for them the time alone
+		 * decides. */
 		if (i < rt->sched.workers && !at_it(w, limit))
 			continue;
 		atomic_store(&w->stuck, true);
@@ -379,6 +381,6 @@ void wf_watch_end(struct wf_runtime *rt)
 	pthread_join(rt->watcher, NULL);
 	if (!rt->reports)
 		return;
-	sem_post(&rt->report); /* with nobody to report of: the end */
+	sem_post(&rt->report); /* without a worker to report: tells the reporter to end */
 	pthread_join(rt->reporter, NULL);
 }

@@ -414,9 +414,9 @@ int weft_timer_start_at(weft_timer *t, uint64_t delay, const char *where)
 	return start_anyhow_after(self, t, delay, where);
 }
 
-/* Moves a started timer in its wheel; -EALREADY if it is in none (any more). A call of a
- * periodic timer that is due would come early: its own color takes it back. Under the lock, so
- * that it cannot be a call for the new time. */
+/* Moves a started timer in its wheel; -EALREADY if it is in no wheel (any more). If a periodic
+ * timer has fired and its handler has not begun, its own color takes that call back, as it would
+ * come early. That happens under the lock: so the call cannot be one for the new time. */
 static int move(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
 	WF_NO_THREAD_SAFETY
 {
@@ -582,7 +582,7 @@ int weft_timer_cancel(weft_timer *t)
 
 /* Restarting */
 
-/* A timer that fired, and whose handler has not begun, is put off in its own color. */
+/* In its own color, a timer that has fired and whose handler has not begun is put off, too. */
 static int restart(struct wf_worker *self, weft_timer *t, uint64_t when, const char *where)
 {
 	bool moves = state_load(t) % STATES == ARMED && !stopping();

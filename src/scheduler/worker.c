@@ -280,14 +280,14 @@ static void turn(struct wf_worker *w)
 
 /* Looking at the kernel */
 
-/* What is due at another worker, and what the kernel has for it. */
+/* Runs the due timers of another worker, and takes what the kernel has for it. */
 static void serve(struct wf_worker *w, struct wf_worker *other)
 {
 	WF_ADD_OWN(&w->counters.timers_fired, wf_timers_run(other, w, wf_now()));
 	WF_ADD_OWN(&w->counters.io_events, (unsigned)wf_pollers.serve(w, other));
 }
 
-/* Whether it is in the same handler as when the reserve last looked. */
+/* Whether `other` is in the same handler as when the reserve last looked. */
 static bool is_slow(struct wf_worker *other)
 {
 	uint64_t beat = WF_LOAD(&other->beat), before = WF_LOAD(&other->served_beat);
@@ -296,8 +296,8 @@ static bool is_slow(struct wf_worker *other)
 	return beat == before && WF_LOAD(&other->running) != NULL;
 }
 
-/* Takes over what slow workers have queued, then what is new at them, which goes first. Returns
- * whether any is stuck. */
+/* Takes over what slow workers have queued, then serves their timers and the kernel; what is new
+ * runs first. Returns whether any worker is stuck. */
 static bool serve_slow(struct wf_worker *w)
 {
 	struct wf_sched *s = w->sched;
@@ -318,7 +318,7 @@ static bool serve_slow(struct wf_worker *w)
 	return stuck;
 }
 
-/* The reserve's round. It rests when nobody is stuck any more, or another is on duty. */
+/* The reserve's round. It rests when no worker is stuck any more, or another reserve is on duty. */
 static void serve_all(struct wf_worker *w)
 {
 	_Atomic int *duty = &runtime(w)->on_duty;
@@ -752,7 +752,7 @@ static WF_HOT void loop(struct wf_worker *w)
 /* Beginning and end */
 
 /* pthread_exit has unwound the worker's loop in the middle of a turn, and worker 0 cannot return from
- * weft_run any more. In a forked child, which has no worker, it is no matter. */
+ * weft_run any more. A forked child has no worker: there a thread may end. */
 void wf_worker_ended(void)
 {
 	struct wf_worker *w = wf_self_worker;

@@ -39,7 +39,7 @@ struct WF_ALIGNED wf_worker {
 	struct wf_sched *sched;
 	int id;
 	uint8_t takes;            /* enum wf_order: which color it runs next */
-	bool reserve;             /* a stand-in that serves all who are slow (stall.c) */
+	bool reserve;             /* a stand-in that serves all slow workers (stall.c) */
 	bool shared;              /* it runs a shared event of its color: does not own it */
 	struct wf_color *current; /* the color it runs, or NULL */
 	uint64_t turn_end;        /* the beat that is the last of this turn */
@@ -94,7 +94,8 @@ struct WF_ALIGNED wf_worker {
 	_Atomic bool stuck;
 	_Atomic bool resting; /* a stand-in that nobody needs now; its own to write */
 	_Atomic int covers;   /* a stand-in: the stuck worker that it serves, or -1 */
-	/* The reserve's: the beat that it saw last, and whether that has not changed for a round. */
+	/* The reserve's: the beat that it saw last, and whether the worker is stuck or has stayed
+	 * in one handler for a round. */
 	_Atomic uint64_t served_beat;
 	_Atomic bool slow;
 	struct wf_timers timers;
@@ -105,7 +106,7 @@ struct WF_ALIGNED wf_worker {
 	_Atomic uint64_t stalls;
 };
 
-/* What `covers` says of the reserve on duty. */
+/* The value of `covers` in the reserve on duty. */
 #define WF_COVERS_ALL INT_MAX
 
 /* All workers and what they share. The simulator makes one too. */
@@ -154,8 +155,8 @@ static inline bool wf_worker_has_work(const struct wf_worker *w)
 	return w->ready != NULL || WF_LOAD(&w->queue.colors) != 0;
 }
 
-/* The least worth of what a thief may take from v. Where v sleeps, others have brought it what
- * it has, and a thief that is awake is there sooner. A stand-in may be stuck soon as well. */
+/* The least worth of a color that a thief may take from v. Colors of a sleeping v came from others,
+ * and an awake thief runs them sooner. A stand-in counts as stuck: it may be soon. */
 static inline unsigned wf_worker_least_worth(const struct wf_worker *v)
 {
 	return wf_policy_least_worth(&v->sched->policy,

@@ -153,7 +153,7 @@ static int trylock(weft_tame_lock *l, bool shared, const char *where)
 	return taken ? 0 : -EBUSY;
 }
 
-/* Takes it, unless that would have to wait: 0, -EBUSY or -EOWNERDEAD. Now and then whoever need
+/* Takes the lock if that needs no wait: 0, -EBUSY or -EOWNERDEAD. Now and then a caller that need
  * not wait lets others run. */
 static int take_at_once(weft_tame_lock *l, bool shared, const char *where)
 {

@@ -28,8 +28,8 @@ static void stop_waiting(struct wf_wait *wait)
 		wf_waiter_wake(&p->waiter);
 }
 
-/* Whether the caller is the last; then the others are woken. Else it is here now, if it
- * may wait. Or -EOWNERDEAD. */
+/* 1: the caller is the last, and the others are woken. 0: it counts as here now, if it may wait.
+ * Or -EOWNERDEAD. */
 static int arrive(weft_barrier *b, struct party *p, bool may_wait, const char *where)
 {
 	struct wf_waiters others = WEFT_WAITERS_INIT_;

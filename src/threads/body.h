@@ -72,8 +72,8 @@ int wf_body_leave(void **save, void *to);
 /* Where who lay under a body goes on, if the body left an errand. */
 void wf_body_went_on(void);
 
-/* What the C++ library asks about an exception that has come to where a body began, and
- * pthread_exit. */
+/* Called by the C++ library when an exception, or the unwinding by pthread_exit, reaches the frame
+ * where a body began. */
 int wf_body_thrown(int version, int actions);
 
 /* The body is about to wait for the first time. Returns who goes on; NULL: a handler on

@@ -203,8 +203,8 @@ int wf_channel_report(const weft_channel *ch, int rc, const char *where, uintptr
 
 	wf_symbol_print(caller, text, sizeof text);
 	return wf_misuse(where, rc,
-			 "channel %p is used, by %s, after the run that ended while a thread of it "
-			 "waited there: free it, and make another",
+			 "channel %p, used by %s, was left in use by an earlier run: free it, and "
+			 "make another",
 			 (const void *)ch, text);
 }
 
@@ -260,7 +260,7 @@ static WF_NOINLINE int wait_for(weft_channel *ch, struct wf_pass *pass, bool sen
 	return rc == 0 ? c.result : rc;
 }
 
-/* What was not sent in one pass, and would not wait. */
+/* Deals with a send that failed in one pass, other than by having to wait. */
 static WF_COLD int send_otherwise(weft_channel *ch, const void *from, int rc, const char *where,
 				  uintptr_t caller)
 {
@@ -456,7 +456,7 @@ weft_channel *weft_channel_new(size_t size, size_t capacity)
 	return ch;
 }
 
-/* Whether somebody waits, and is not gone with a run that is over. */
+/* Whether a thread waits that is not gone with a run that is over. */
 static bool in_use(weft_channel *ch)
 {
 	struct wf_pass pass;

@@ -51,8 +51,8 @@ enum wf_channel_state {
 struct weft_channel {
 	struct wf_home home;
 	uint8_t state;
-	uint32_t foreign;        /* foreign kernel threads that wait */
-	struct wf_of_run of_run; /* others that wait, in all lists */
+	uint32_t foreign;        /* waiting foreign kernel threads */
+	struct wf_of_run of_run; /* other waiters, in all lists */
 	size_t size;             /* of a message */
 	size_t capacity;
 	size_t slots;         /* of a segment */
@@ -124,7 +124,7 @@ static inline void wf_pass_enter(struct wf_pass *pass, weft_channel *ch)
 	pass->how = wf_home_enter_as(&ch->home, self);
 }
 
-/* The same where nothing has switched before. */
+/* The same in a call that has not switched yet. */
 static inline void wf_pass_enter_first(struct wf_pass *pass, weft_channel *ch)
 {
 	wf_pass_begin(pass, wf_thread_current);
@@ -138,8 +138,8 @@ static inline void wf_pass_leave(weft_channel *ch, struct wf_pass *pass)
 }
 
 /* Sends or receives, inside the channel. -EAGAIN: would have to wait. -ENOMEM: an
- * unbounded channel has no room. Else it is over: 0 or -EPIPE; or -EOWNERDEAD, which is to be
- * reported (wf_channel_reported). */
+ * unbounded channel has no room. Else the call is over: 0, -EPIPE, or -EOWNERDEAD, which the
+ * caller must report (wf_channel_reported). */
 int wf_channel_send(weft_channel *ch, struct wf_pass *pass, const void *from);
 int wf_channel_receive(weft_channel *ch, struct wf_pass *pass, void *to);
 
@@ -156,8 +156,8 @@ size_t wf_channel_message_size(const weft_channel *ch);
 /* Does a case in a pass of its own, growing the channel if need be. */
 int wf_channel_try(weft_case *c, const char *where, uintptr_t caller);
 
-/* Outside of the channel: reports -EOWNERDEAD. Returns rc. The functions that WEFT_CHANNEL declares
- * know the line of that only, so the report names the function that called, too. */
+/* Reports -EOWNERDEAD, outside of the channel. Returns rc. Functions declared by WEFT_CHANNEL know
+ * only the line of WEFT_CHANNEL, so the report also names the function that called them. */
 WF_COLD int wf_channel_report(const weft_channel *ch, int rc, const char *where, uintptr_t caller);
 static inline int wf_channel_reported(const weft_channel *ch, int rc, const char *where,
 				      uintptr_t caller)
@@ -208,8 +208,7 @@ static inline void wf_case_remove(struct wf_cases *list, weft_case *c)
 	c->listed_ = false;
 }
 
-/* Whether somebody is listed who is gone: it was of a run that is over. Looked at before a list
- * is used, where there is one. */
+/* Whether a listed waiter is gone with its run. To be checked before a list of waiters is used. */
 static inline bool wf_channel_is_left_over(const weft_channel *ch)
 {
 	return wf_home_waiters_left(&ch->of_run);

@@ -89,8 +89,9 @@ int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where)
 	return weft_cond_wait_until_at(c, m, WEFT_FOREVER, where);
 }
 
-/* Takes the first: 1, or 0 if nobody waits, or -EOWNERDEAD; it is in no list then, and has done
- * with the condition. *home: it was taken in the condition's home color, which is its own, too. */
+/* Takes the first waiter off the list: 1, or 0 if nobody waits, or -EOWNERDEAD. The waiter no
+ * longer uses the condition. *home: it was taken in the condition's home color, which is also its
+ * own. */
 static int take_first(weft_cond *c, struct wf_waiter **taken, bool *home, const char *where)
 {
 	enum wf_home_how how = wf_home_enter_as(&c->home_, wf_thread_current);

@@ -101,8 +101,8 @@ int wf_home_left_over(struct wf_home *h, enum wf_home_how how, const char *what,
 {
 	wf_home_leave(h, how);
 	return wf_misuse(where, -EOWNERDEAD,
-			 "%s %p is used after the run that ended while a thread of it held it or "
-			 "waited for it: make it new before",
+			 "%s %p was left in use by an earlier run: make it new (fini, init or all "
+			 "zeros) before you use it again",
 			 what, (void *)h);
 }
 

@@ -143,19 +143,19 @@ static inline int wf_home_leave_waking_all(struct wf_home *h, enum wf_home_how h
 	return wf_home_wake_all(how, list);
 }
 
-/* Who the caller is, to own something: a thread's address with the mark of its run, as its
- * address may be another's in the next; or an odd number that is the kernel thread's, for foreign
- * ones and for plain handlers. */
+/* The caller as an owner. A thread: its address, marked with the number of its run, as a thread of
+ * the next run may have the same address. A foreign kernel thread or a plain handler: an odd
+ * number of the kernel thread. */
 uintptr_t wf_home_who(void);
 static inline uintptr_t wf_home_who_is(const struct weft_thread *t)
 {
 	return (uintptr_t)t | (uintptr_t)wf_run_mark;
 }
 
-/* Whether a run has left that in the object when it ended: who owned it, or those who waited. Inside,
- * every call looks for that before it touches a waiter or compares owners, and then fails by
- * wf_home_left_over: the waiters are gone, with their stacks. What is of no run, or of the one that
- * the caller is in, is as it should be. */
+/* Whether the object's owner, or its waiters, belong to a run that has ended: the waiters are gone
+ * then, with their stacks. Every call checks this inside the object, before it touches a waiter or
+ * compares owners, and fails by wf_home_left_over. Owners and waiters of no run, or of the caller's
+ * run, are valid. */
 static inline bool wf_home_owner_left(uintptr_t owner)
 {
 	uint32_t run = wf_run_marked(owner);
@@ -171,7 +171,7 @@ static inline bool wf_home_waiters_left(const struct wf_of_run *n)
 	       wf_run_is_over(n->run);
 }
 
-/* Leaves the object and reports that. Returns -EOWNERDEAD. */
+/* Leaves an object that was left over, and reports it. Returns -EOWNERDEAD. */
 WF_COLD int wf_home_left_over(struct wf_home *h, enum wf_home_how how, const char *what,
 			      const char *where);
 

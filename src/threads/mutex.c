@@ -146,13 +146,13 @@ static void queue_up(weft_mutex *m, struct wf_waiter *w, enum wf_home_how how)
 		wait_on(m, w, next_pause(m, as_mutex_waiter(w), how));
 }
 
-/* Whether a run ended while a thread or an event of it owned the mutex, or waited for it. */
+/* Whether an ended run left the mutex owned or waited for, by one of its threads or events. */
 static bool left_over(const weft_mutex *m)
 {
 	return wf_home_owner_left(m->owner_) || wf_home_waiters_left(&m->waiters_.of_run);
 }
 
-/* 0, -EBUSY, -EDEADLK or -EOWNERDEAD. With `w` also queues up for it if it is busy. */
+/* Takes the mutex: 0, -EBUSY, -EDEADLK or -EOWNERDEAD. If it is busy, queues `w` if given. */
 static int take(weft_mutex *m, uintptr_t who, const char *where, struct wf_waiter *w)
 {
 	enum wf_home_how how = wf_home_enter(&m->home_);

@@ -13,9 +13,9 @@ struct wf_mutex_waiter {
 	uint32_t pause;  /* ns for which it stays awake before it looks again; 0: it sleeps */
 };
 
-/* Queues up one who sleeps and is in no list, of a mutex that is not left over from another run: it
- * is woken when the mutex is its own,
- * or might be. Then it calls wf_mutex_woken, and owns it when that returns. */
+/* Queues a waiter that sleeps and is in no list; the mutex is not left over from another run. The
+ * waiter is woken when it owns the mutex, or may get it. Then it calls wf_mutex_woken, and owns the
+ * mutex when that returns. */
 void wf_mutex_queue(weft_mutex *m, struct wf_mutex_waiter *w);
 void wf_mutex_woken(weft_mutex *m, struct wf_mutex_waiter *w);
 
@@ -28,7 +28,7 @@ static inline uintptr_t wf_mutex_nobody(const weft_mutex *m)
 /* Locks it for that owner if it is free: 0, or -EBUSY, or -EOWNERDEAD. */
 int wf_mutex_try(weft_mutex *m, const char *where);
 
-/* Whether it is left over from another run, which is reported. */
+/* Whether the mutex is left over from another run; if so, reports it. */
 bool wf_mutex_is_left_over(weft_mutex *m, const char *where);
 
 /* One without a stack was queued, and woken: 0: it owns it; -EBUSY: it is woken again; or, if

@@ -135,7 +135,8 @@ static int read_address(const char *text, char *host, uint16_t *port)
 	return 0;
 }
 
-/* Connecting must not block. By itself: errno is not to be looked up where a switch may follow. */
+/* Non-blocking, as connecting must not block. A function of its own: errno must not be used in one
+ * that may switch. */
 static WF_NOINLINE int open_socket(int family)
 {
 	int fd, rc = WF_FAULT(EMFILE);
@@ -146,7 +147,7 @@ static WF_NOINLINE int open_socket(int family)
 	return fd < 0 ? -errno : fd;
 }
 
-/* For its user, who may give it to any program: nobody else has it yet. */
+/* The user may give the socket to any program. No other process has it yet. */
 static WF_NOINLINE int make_blocking(int fd)
 {
 	return fcntl(fd, F_SETFL, 0) < 0 ? -errno : 0;

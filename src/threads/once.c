@@ -74,7 +74,7 @@ static void run(weft_once *o, weft_fn *fn, void *arg)
 	finish(o);
 }
 
-/* Whether a run ended while a thread of it ran the function, or was to. */
+/* Whether an ended run left a thread running the function, or waiting for it. */
 static bool left_over(const weft_once *o)
 {
 	return wf_home_owner_left(o->runner_) || wf_home_waiters_left(&o->waiters_.of_run);

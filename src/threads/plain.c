@@ -1,4 +1,4 @@
-/* plain.c - real functions for the names that are macros, so that a program can take their
+/* plain.c - real functions for public calls that are macros, so that a program can take their
  * address. A call by name uses the macro, which adds the caller's file and line.
  */
 #include <weft/channel.h>

@@ -34,7 +34,7 @@ struct asking {
 	int error;      /* why it cannot be waited for; or 0 */
 };
 
-/* By itself: errno is not to be looked up where a switch may have come before. */
+/* A function of its own: errno must not be used where a switch may have come before. */
 static WF_NOINLINE int ask(struct pollfd *fds, size_t count)
 {
 	int n = WF_FAULT(ENOMEM);
@@ -47,8 +47,8 @@ static WF_NOINLINE int ask(struct pollfd *fds, size_t count)
 	return n < 0 ? -errno : n;
 }
 
-/* What poll(2) says of a number that was closed meanwhile is about another descriptor. Returns
- * how many have something to tell. */
+/* Polls without waiting. A number that was closed meanwhile may mean another descriptor now: its
+ * result is POLLNVAL. Returns how many descriptors have results. */
 static int look(struct pollfd *fds, const uint16_t *marks, size_t count)
 {
 	int n = ask(fds, count);

@@ -109,7 +109,7 @@ static void stop_waiting(struct wf_wait *wait)
 		wf_waiter_wake(w);
 }
 
-/* 0, -EBUSY, -EDEADLK or -EOWNERDEAD. With `w` also queues up. */
+/* Takes the lock: 0, -EBUSY, -EDEADLK or -EOWNERDEAD. If it is busy, queues `w` if given. */
 static inline int take(weft_rwlock *l, uintptr_t who, const char *where, bool writes,
 		       struct wf_waiter *w)
 {

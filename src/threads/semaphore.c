@@ -27,7 +27,7 @@ static inline bool take_at_once(weft_sem *s)
 	return got;
 }
 
-/* The same: 0, or -EBUSY if there is none; then with `w` queues up for one. */
+/* The same: 0, -EBUSY if there is none (then queues `w` if given), or -EOWNERDEAD. */
 static WF_NOINLINE int take(weft_sem *s, struct wf_waiter *w, const char *where)
 {
 	enum wf_home_how how = wf_home_enter(&s->home_);
@@ -68,7 +68,7 @@ int weft_sem_trywait_at(weft_sem *s, const char *where)
 	return WF_LIKELY(take_at_once(s)) ? 0 : take(s, NULL, where);
 }
 
-/* Somebody waits; the caller is inside, and after this is not. */
+/* Gives the unit to the first waiter, and leaves the semaphore. */
 static WF_NOINLINE int hand_over(weft_sem *s, enum wf_home_how how, const char *where)
 {
 	struct wf_waiter *next = s->waiters_.first;

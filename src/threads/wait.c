@@ -17,8 +17,8 @@
 #include "platform/file.h"
 #include "threads/home.h"
 
-/* ns until a foreign kernel thread looks for the first time whether anybody is left who could wake
- * it, and the longest pause between such looks. */
+/* ns until a foreign kernel thread that waits first checks whether a thread is left to wake it; and
+ * the longest pause between such checks. */
 #define FIRST_LOOK ((uint64_t)1 << 20)
 #define LAST_LOOK ((uint64_t)1 << 33)
 
@@ -100,9 +100,9 @@ static struct timespec as_timespec(uint64_t ns)
 				  .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* Outside of runs, who sleeps without a deadline is woken by another kernel thread or by nobody.
- * So sleepers are counted, each until it is woken, and when there are as many as the process has
- * threads nobody is left. `timed` are those who wake by themselves. */
+/* Outside of runs, only another kernel thread can wake one that sleeps without a deadline. So such
+ * sleepers are counted, each until it is woken: if all threads of the process sleep, no thread is
+ * left to wake one. `timed` counts the sleepers with a deadline, which wake by themselves. */
 static _Atomic int sleepers, timed;
 
 /* A forked child has one thread, and that is awake. */
@@ -130,8 +130,8 @@ static int count_threads(void)
 	return n > 0 && n < INT_MAX ? (int)n : INT_MAX;
 }
 
-/* For a sleeper that is counted and was not woken. A thread that is about to wake it is not
- * asleep. */
+/* Called by a sleeper that is counted and was not woken. A thread that is about to wake it counts
+ * as awake. */
 static bool nobody_is_left(void)
 {
 	if (wf_enter() == 0) {
@@ -161,7 +161,7 @@ static bool sleep_until(struct wf_waiter *w, uint64_t when)
 	return true;
 }
 
-/* Looks now and then, ever more seldom, whether somebody is left: threads end. */
+/* Checks at growing intervals whether a thread is left to wake this one: threads may end. */
 static void sleep_without_deadline(struct wf_waiter *w, const char *where)
 {
 	uint64_t pause = FIRST_LOOK;

@@ -95,8 +95,8 @@ static inline bool wf_waiter_is_foreign(const struct wf_waiter *w)
 }
 
 /* Waits until woken, as wf_wait; a foreign kernel thread sleeps in the kernel, and
- * calls cancel itself when the deadline comes, or when nobody is left who could wake it: then
- * the error is -EDEADLK, and was reported for `where`. */
+ * calls cancel itself when the deadline comes, or when no thread is left to wake it. The error
+ * is then -EDEADLK, reported for `where`. */
 void wf_waiter_sleep(struct wf_waiter *w, uint64_t deadline, const char *where);
 
 /* One was taken off the list, for good: when this returns its cancel does not touch the
@@ -117,7 +117,8 @@ static inline void wf_waiter_part(struct wf_waiter *w, bool alone)
 /* Wakes one that was taken off the list. After this call it may be gone. */
 void wf_waiter_wake(struct wf_waiter *w);
 
-/* struct wf_of_run, in <weft/sync.h>: counts things of a run. Without any `run` means nothing. */
+/* struct wf_of_run, in <weft/sync.h>: counts waiters or holders of one run. If `count` is 0, `run`
+ * means nothing. */
 static inline void wf_of_run_add(struct wf_of_run *n)
 {
 	n->count++;
@@ -129,9 +130,9 @@ static inline void wf_of_run_drop(struct wf_of_run *n)
 	n->count--;
 }
 
-/* struct wf_waiters, in <weft/sync.h>: its first and its last; and how many of them belong to a
- * run. Foreign kernel threads do not. When the run is over the others are gone, with the stacks
- * that they lie on: then nobody touches the list any more (home.h). */
+/* struct wf_waiters, in <weft/sync.h>: a list of waiters, and how many of them belong to a run;
+ * foreign kernel threads do not. When the run is over, its waiters are gone with their stacks, and
+ * no call may touch the list any more (home.h). */
 void wf_waiters_add(struct wf_waiters *list, struct wf_waiter *w);
 void wf_waiters_remove(struct wf_waiters *list, struct wf_waiter *w);
 

@@ -1,5 +1,5 @@
-/* What was under way for the user when the run was stopped is the user's again: in the next run it
- * counts as never started, and can be started.
+/* Lookups, children, calls, operations and timers that were under way when the run was stopped are
+ * the user's again: in the next run they count as never started, and can be started.
  */
 #include <netinet/in.h>
 #include <signal.h>

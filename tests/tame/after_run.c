@@ -1,6 +1,6 @@
-/* Objects for which events waited when the run was stopped: the events are gone, with the memory that
- * they were in. Each call with such an object is an error and a report, outside of runs and in the
- * next, until the object is made new.
+/* Objects for which events waited when the run was stopped. The events are gone with the memory
+ * that they were in. Each call with such an object returns an error and is reported, outside of
+ * runs and in the next run, until the object is made new.
  */
 #include "tame/primitives.h"
 

@@ -1,6 +1,6 @@
 /* A descriptor is closed while another thread is about to make a system call on it, and its number is
- * given to another descriptor as soon as that can be. For each call, in each way to make it:
- * the system call must not reach the other descriptor. */
+ * given to a new descriptor as soon as possible. The system call must not reach the new descriptor:
+ * tested for each call, and each way to make it. */
 /* backends: both */
 #include "tame/primitives.h"
 

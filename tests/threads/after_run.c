@@ -1,8 +1,8 @@
-/* Objects that outlive the run in which a thread held them, or waited for them, when weft_stop
- * discarded it. Each call with such an object is made outside of runs, by a thread of a second run,
- * by a plain handler of it and by a foreign kernel thread beside it, in a process of its own: it
- * must not crash or wait, but return an error and report the caller's line. Objects that were left
- * free must work on. WEFT_TEST_VERBOSE=1 shows the table.
+/* Objects that outlive a run: a thread held them or waited for them when weft_stop discarded it.
+ * Each call with such an object is tried in a process of its own: outside of runs, in a thread of a
+ * second run, in a plain handler, and in a foreign kernel thread during that run. The call must not
+ * crash or wait, but return an error and report the caller's line. Objects that were left free must
+ * keep working. WEFT_TEST_VERBOSE=1 shows the table.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "sync.h"
 #include "threads/channel.h"
 
-/* Longer than a call may take that does not wait. */
+/* A call that takes longer than this has waited. */
 enum { CELL_SECONDS = 20 };
 
 /* What there is. Each is of its own, so that an object is used in the same way in both runs. */
@@ -726,8 +726,8 @@ TEST(a_deadline_outside_comes_though_those_who_waited_too_are_gone)
 	CHECK_EQ(weft_channel_free(channel), 0);
 }
 
-/* Outside of runs: who waits without a deadline, and there is nobody else. Not with ThreadSanitizer,
- * which has a thread of its own: the kernel counts it, so there always seems to be somebody. */
+/* A wait outside of runs, without a deadline, when no other thread is awake. Not with
+ * ThreadSanitizer: it has a thread of its own, which counts as one that could still wake others. */
 #ifndef __SANITIZE_THREAD__
 
 static int wait_with_new_cond(void)

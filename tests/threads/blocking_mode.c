@@ -1,6 +1,6 @@
-/* blocking_mode.c - O_NONBLOCK belongs to open file descriptions, which other programs share. What Weft
- * opens can be given to any program; and Weft never blocks a worker, whichever setting there is,
- * and whoever changes it. There is one worker: if it blocked, the test would hang. */
+/* blocking_mode.c - O_NONBLOCK belongs to open file descriptions, which other programs share.
+ * Descriptors that Weft opens can be given to any program, and Weft never blocks a worker, whatever
+ * the setting and whoever changes it. There is one worker: if it blocked, the test would hang. */
 /* backends: both */
 #include "threads/blocking.h"
 

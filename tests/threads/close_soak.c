@@ -1,6 +1,6 @@
-/* close_soak.c - many threads use descriptors that others close meanwhile, and whose numbers come
- * back. Whatever a call meets, it ends, and nothing is touched that is not its own: what
- * the sanitizers say is the test. */
+/* close_soak.c - many threads use descriptors that other threads close, and whose numbers are used
+ * again. Every call must end, and none may touch memory that is not its own: the sanitizers check
+ * that. */
 /* backends: both */
 #include "threads/blocking.h"
 

@@ -1,6 +1,6 @@
 /* backends: both */
-/* Threads that compute without a wait: what the kernel and other threads bring goes on, however many
- * there are. They compute until that has been seen: where it does not go on a test never ends. */
+/* Threads that compute without a wait. However many there are, what the kernel and other threads
+ * bring must still run. The threads compute until it has: otherwise the test never ends. */
 #include "common.h"
 
 #include <arpa/inet.h>
@@ -13,10 +13,10 @@
 
 enum { BEATS = 20, STORMS = 3 };
 
-/* The beat: something that is due again and again, each time by the same means. It counts only
- * while all who compute do so at the same time. */
+/* A beat is something that is due again and again, such as a timer, a read or a connection. It
+ * counts only while all computing threads compute at the same time. */
 static atomic_int computing, beats, enough;
-static int at_once; /* how many compute at the same time */
+static int at_once; /* how many threads compute at the same time */
 
 static void beat(void)
 {
@@ -24,8 +24,8 @@ static void beat(void)
 		atomic_fetch_add(&beats, 1);
 }
 
-/* Relaxed: ThreadSanitizer takes a lock for each load that orders, and nobody gets past those who
- * compute to count a beat. */
+/* Relaxed: ThreadSanitizer takes a lock for each ordered load, and the computing threads would keep
+ * that lock from the thread that counts a beat. */
 static bool seen(void)
 {
 	return atomic_load_explicit(&beats, memory_order_relaxed) >= BEATS;

@@ -1,5 +1,5 @@
-/* tls.c - weft-httpd against clients that make it compute: what they may choose, how many may at
- * a time, and who waits meanwhile. */
+/* tls.c - weft-httpd against clients that make it compute: what they may choose, how many
+ * handshakes run at a time, and which connections wait meanwhile. */
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
