@@ -184,7 +184,7 @@ static bool has_spoken(const struct conn_place *p)
 {
 	int size = 0;
 
-	return ioctl(p->fd, FIONREAD, &size) == 0 && size > 0;
+	return !atomic_load(&p->yields) && ioctl(p->fd, FIONREAD, &size) == 0 && size > 0;
 }
 
 static void evict(struct conn_place *p)
@@ -270,6 +270,11 @@ void place_wait(struct conn_place *p, uint64_t now)
 	}
 	pthread_mutex_unlock(&lock);
 	p->listed = now;
+}
+
+void place_yield(struct conn_place *p, bool yields)
+{
+	atomic_store(&p->yields, yields);
 }
 
 void place_leave(struct conn_place *p)

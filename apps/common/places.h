@@ -2,7 +2,7 @@
  *
  * The places are limited, in all and for each address. While a connection waits for its peer, it
  * can lose its place to a newcomer; the connection that has waited longest loses it first. A
- * connection that is busy, or has input that is not read yet, keeps its place.
+ * connection that is busy, or has input that is not read yet, keeps its place, unless it yields.
  */
 #ifndef COMMON_PLACES_H
 #define COMMON_PLACES_H
@@ -26,6 +26,7 @@ struct conn_place {
 	uint64_t listed; /* when it last went to the end of both lists; 0: not since taken */
 	int fd;
 	_Atomic int state;
+	_Atomic bool yields;
 };
 
 /* Sets the limits (0: none), before the first connection. One IPv6 network of 64 bits counts as one
@@ -42,6 +43,10 @@ bool place_busy(struct conn_place *p);
 
 /* The connection waits for its peer again. Waiting connections are ordered to the second. */
 void place_wait(struct conn_place *p, uint64_t now);
+
+/* While a waiting connection yields, input that is not read yet does not protect its place: for one
+ * that waits until the server has time for what the peer has said. */
+void place_yield(struct conn_place *p, bool yields);
 
 /* Gives the place back, if one is held: before `fd` is closed. */
 void place_leave(struct conn_place *p);

@@ -12,10 +12,9 @@ void tls_unload(void) {}
 
 void tls_start(void) {}
 
-struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline)
+struct tls *tls_accept(struct conn_place *place, uint64_t deadline)
 {
-	(void)fd;
-	(void)crowd;
+	(void)place;
 	(void)deadline;
 	return NULL;
 }

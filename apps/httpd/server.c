@@ -149,8 +149,7 @@ static int serve(void *arg)
 	if (server_set_busy(s->fd, false))
 		shutdown(s->fd, SHUT_RD);
 	if (a->tls)
-		s->tls = tls_accept(s->fd, place_crowd(&s->place),
-				    weft_now() + settings.head_time * WEFT_MS);
+		s->tls = tls_accept(&s->place, weft_now() + settings.head_time * WEFT_MS);
 	if (!a->tls || s->tls != NULL)
 		conn_serve(&a->conn);
 	stream_await_taken(s);

@@ -10,6 +10,7 @@
 
 #include <weft/weft.h>
 
+#include "common/places.h"
 #include "settings.h"
 #include "tls_context.h"
 #include "turns.h"
@@ -82,10 +83,13 @@ static int shake_hands(void *arg)
 
 /* Continues a handshake when it is its turn. A handshake has a turn only while it is computed, not
  * while it waits for the client: so a slow client delays no other. */
-static int take_step(SSL *ssl, uint64_t crowd, uint64_t deadline)
+static int take_step(SSL *ssl, struct conn_place *place, uint64_t deadline)
 {
-	int error = turn_take(crowd, deadline);
+	int error;
 
+	place_yield(place, true);
+	error = turn_take(place->fd, place_crowd(place), deadline);
+	place_yield(place, false);
 	if (error < 0)
 		return error;
 	error = weft_offload(shake_hands, ssl);
@@ -94,12 +98,12 @@ static int take_step(SSL *ssl, uint64_t crowd, uint64_t deadline)
 }
 
 /* 0, or -Exxx. */
-static int finish_handshake(SSL *ssl, uint64_t crowd, uint64_t deadline)
+static int finish_handshake(SSL *ssl, struct conn_place *place, uint64_t deadline)
 {
 	int rc, error;
 
 	do {
-		error = take_step(ssl, crowd, deadline);
+		error = take_step(ssl, place, deadline);
 		if (error <= 0) /* an error of ours, or SSL_ERROR_NONE */
 			return error;
 		rc = wait_for(ssl, error, deadline);
@@ -113,16 +117,17 @@ static bool give_descriptor(SSL *ssl, int fd)
 	return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && SSL_set_fd(ssl, fd) == 1;
 }
 
-struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline)
+struct tls *tls_accept(struct conn_place *place, uint64_t deadline)
 {
-	struct pollfd input = { .fd = fd, .events = POLLIN };
+	struct pollfd input = { .fd = place->fd, .events = POLLIN };
 	SSL *ssl;
 
 	/* Wait for input first: a silent client costs no memory of OpenSSL's. */
 	if (weft_poll_until(&input, 1, deadline) < 0)
 		return NULL;
 	ssl = tls_context_new_ssl();
-	if (ssl != NULL && give_descriptor(ssl, fd) && finish_handshake(ssl, crowd, deadline) == 0)
+	if (ssl != NULL && give_descriptor(ssl, place->fd) &&
+	    finish_handshake(ssl, place, deadline) == 0)
 		return (struct tls *)ssl;
 	ERR_clear_error();
 	SSL_free(ssl);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct conn_place;
 struct tls;
 
 /* Reads certificate and key as the settings say; again: those that are there now. 0, or
@@ -27,9 +28,9 @@ int tls_chose_h2(const struct tls *tls);
 /* To be called at the beginning of the run. */
 void tls_start(void);
 
-/* Does the TLS handshake when it is this connection's turn; `crowd` is how many connections the
- * client's address has. NULL: it failed. Waits. */
-struct tls *tls_accept(int fd, uint64_t crowd, uint64_t deadline);
+/* Does the TLS handshake when it is this connection's turn. Until then the connection can lose its
+ * place. NULL: it failed. Waits. */
+struct tls *tls_accept(struct conn_place *place, uint64_t deadline);
 
 /* As weft_recv_until, and weft_send_until with MSG_WAITALL. */
 ssize_t tls_recv(struct tls *tls, void *buf, size_t size, uint64_t deadline);

@@ -1,6 +1,8 @@
 /* turns.c - a semaphore with a queue for each power of two of the number of connections. */
 #include "turns.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@ enum { QUEUES = 65 };
 
 struct waiter {
 	struct waiter *next, *prev;
-	weft_sem called;
+	weft_scope wait; /* cancelled by the call */
 	bool queued;
 };
 
@@ -36,6 +38,7 @@ static unsigned queue_of(uint64_t crowd)
 
 static void enter(struct waiter *w, unsigned q)
 {
+	w->next = NULL;
 	w->prev = turns.queues[q].last;
 	if (w->prev != NULL)
 		w->prev->next = w;
@@ -58,35 +61,41 @@ static void leave(struct waiter *w, unsigned q)
 	w->queued = false;
 }
 
-static int await_call(struct waiter *w, unsigned q, uint64_t deadline)
+static int await_call(struct waiter *w, unsigned q, int fd, uint64_t deadline)
 {
-	int rc = weft_sem_wait_until(&w->called, deadline);
+	struct pollfd p = { .fd = fd, .events = 0 }; /* POLLHUP and POLLERR come without asking */
+	int rc = weft_poll_until(&p, 1, deadline);
 
-	/* Needed also after a call: the caller of weft_sem_post has left w->called once we have the
-	 * lock. */
+	/* Needed also after a call: the caller of weft_scope_cancel has left w->wait once we have
+	 * the lock. */
 	pthread_mutex_lock(&turns.lock);
-	if (w->queued)
+	if (!w->queued) {
+		rc = 0; /* the call may have come together with the deadline */
+	} else {
 		leave(w, q);
-	else
-		rc = 0; /* the call came together with the deadline */
+		rc = rc < 0 ? rc : -ECONNRESET;
+	}
 	pthread_mutex_unlock(&turns.lock);
+	weft_scope_end(&w->wait);
 	return rc;
 }
 
-int turn_take(uint64_t crowd, uint64_t deadline)
+int turn_take(int fd, uint64_t crowd, uint64_t deadline)
 {
-	struct waiter w = { .called = WEFT_SEM_INIT(0) };
 	unsigned q = queue_of(crowd);
+	struct waiter w;
 	bool wait;
 
 	pthread_mutex_lock(&turns.lock);
 	wait = turns.free == 0;
-	if (wait)
+	if (wait) {
+		weft_scope_begin(&w.wait);
 		enter(&w, q);
-	else
+	} else {
 		turns.free--;
+	}
 	pthread_mutex_unlock(&turns.lock);
-	return wait ? await_call(&w, q, deadline) : 0;
+	return wait ? await_call(&w, q, fd, deadline) : 0;
 }
 
 void turn_give(void)
@@ -102,7 +111,7 @@ void turn_give(void)
 		struct waiter *w = turns.queues[q].first;
 
 		leave(w, q);
-		weft_sem_post(&w->called);
+		weft_scope_cancel(&w->wait);
 	}
 	pthread_mutex_unlock(&turns.lock);
 }

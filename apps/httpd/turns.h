@@ -10,9 +10,10 @@
 /* Sets how many may compute at a time. To be called first. */
 void turns_init(uint64_t most);
 
-/* Takes a turn, or waits for one; `crowd` is how many connections the client's address has.
- * 0; -ETIMEDOUT or another error: the caller has no turn. Waits. */
-int turn_take(uint64_t crowd, uint64_t deadline);
+/* Takes a turn for the connection `fd`, or waits for one; `crowd` is how many connections the
+ * client's address has. 0; -ETIMEDOUT, -ECONNRESET (the connection was shut down, or has failed) or
+ * another error: the caller has no turn. Waits. */
+int turn_take(int fd, uint64_t crowd, uint64_t deadline);
 void turn_give(void);
 
 #endif

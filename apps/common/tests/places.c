@@ -206,6 +206,24 @@ TEST(who_has_spoken_and_was_not_heard_keeps_its_place)
 	close(fds[1]);
 }
 
+TEST(who_yields_can_lose_its_place_though_it_has_spoken)
+{
+	struct sockaddr_storage from = peer("10.0.0.1");
+	int fds[2];
+
+	begin(1, 0);
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	CHECK(place_take(&held[came++], fds[0], &from));
+	CHECK_EQ(send(fds[1], "x", 1, 0), 1);
+	place_yield(&held[0], true);
+	place_yield(&held[0], false);
+	CHECK(!add("10.0.0.2"));
+	place_yield(&held[0], true);
+	CHECK(add("10.0.0.2") && lost(0));
+	close(fds[0]);
+	close(fds[1]);
+}
+
 /* As many as there are buckets; a good hash has seldom more than 7 in one. */
 static unsigned longest_bucket(void)
 {

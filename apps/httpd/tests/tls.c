@@ -298,6 +298,32 @@ TEST(a_stranger_with_many_handshakes_does_not_keep_others_waiting)
 	server_end();
 }
 
+/* Without giving way they would fill the places, and then the number of those that leave. */
+TEST(handshakes_that_wait_for_their_turn_give_way)
+{
+	unsigned char hello[4096];
+	size_t size = record_hello("P-384", hello, sizeof hello);
+
+	make_certificate(EVP_EC_gen("P-384"));
+	setenv("WEFT_WORKERS", "1", 1);
+	TLS_SERVER("--max-handshakes", "1", "--max-connections", "20");
+	for (int i = 0; i < CROWD; i++) {
+		crowd[i] = dial_port("127.0.0.2", server_tls_port);
+		say_bytes(crowd[i], hello, size);
+		if (i % 4 == 3)
+			CHECK_EQ(get("/a.txt", ""), 200);
+		if (i % 40 == 39) {
+			SSL *ssl = new_client(TLS1_3_VERSION, NULL, NULL);
+
+			CHECK(connect_client(ssl));
+			end_client(ssl);
+		}
+	}
+	for (int i = 0; i < CROWD; i++)
+		close(crowd[i]);
+	server_end();
+}
+
 TEST(a_client_that_has_no_place_is_told_so)
 {
 	SSL *ssl = new_client(TLS1_3_VERSION, NULL, NULL);
