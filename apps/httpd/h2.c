@@ -337,7 +337,8 @@ void h2_serve(struct conn *c, struct exchange *x)
 	c->politely = true;
 	x->h2 = &mark; /* the log tells by it */
 	weft_scope_begin(&running);
-	if (h2_events_begin(&session) == 0)
+	/* Its first request may have come with the preface. */
+	if (h2_events_begin(&session) == 0 && place_busy(&c->stream.place))
 		serve_all(&session);
 	weft_scope_end(&running);
 	nghttp2_session_del(session.h2); /* tells of no stream any more */

@@ -775,6 +775,25 @@ TEST(silent_connections_and_streams_give_way)
 	server_end();
 }
 
+/* All in one piece; the second answer shows that the first request is under way. */
+TEST(a_request_that_comes_with_the_preface_keeps_its_place)
+{
+	static const char both[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+				   "\0\0\0\4\0\0\0\0\0"
+				   "\0\0\xc\1\5\0\0\0\1\x82\x86\x01\x01x\x04\x05/slow"
+				   "\0\0\xc\1\5\0\0\0\3\x82\x86\x01\x01x\x04\x05/none";
+	int fd;
+
+	SERVER("--max-connections", "1");
+	fd = h2_dial_silent();
+	say_bytes(fd, both, sizeof both - 1);
+	CHECK_EQ(status_of(fd, 3), 404);
+	get("/", "");
+	CHECK_EQ(status_of(fd, 1), 200);
+	close(fd);
+	server_end();
+}
+
 TEST(enough_requests_taken_back_are_enough)
 {
 	SERVER();

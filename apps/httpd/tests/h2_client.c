@@ -12,13 +12,18 @@ struct frame last;
 
 static nghttp2_hd_inflater *inflater;
 
-int h2_dial(const char *settings, size_t size)
+int h2_dial_silent(void)
 {
-	int fd = dial();
-
 	if (inflater != NULL)
 		nghttp2_hd_inflate_del(inflater);
 	CHECK_EQ(nghttp2_hd_inflate_new(&inflater), 0);
+	return dial();
+}
+
+int h2_dial(const char *settings, size_t size)
+{
+	int fd = h2_dial_silent();
+
 	say(fd, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 	h2_say(fd, SETTINGS, 0, 0, settings, size);
 	return fd;
