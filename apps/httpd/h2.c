@@ -21,6 +21,10 @@
  * those that it let come to their end. */
 enum { RESETS = 100 };
 
+/* A head that is longer than so many of the longest ends the connection; up to there it gets 431.
+ * nghttp2 keeps a whole field, which counts nowhere until it has come to its end. */
+enum { LONG_HEAD = 2 };
+
 /* So much is sent before we look again at what has come. */
 enum { ROUND = 256 << 10 };
 
@@ -148,8 +152,11 @@ static int take_input(struct h2_session *session)
 	struct stream *s = &session->conn->stream;
 	const uint8_t *in = (const uint8_t *)s->in + s->begin;
 	size_t size = h2_frames_take(&session->frames, in, s->end - s->begin);
-	ssize_t n = size > 0 ? nghttp2_session_mem_recv(session->h2, in, size) : 0;
+	ssize_t n;
 
+	if (session->frames.head_size > LONG_HEAD * settings.max_head)
+		return give_up(session, NGHTTP2_ENHANCE_YOUR_CALM);
+	n = size > 0 ? nghttp2_session_mem_recv(session->h2, in, size) : 0;
 	s->begin += size;
 	time_head(session);
 	if (n == NGHTTP2_ERR_BAD_CLIENT_MAGIC)

@@ -13,6 +13,9 @@ enum { BODY_SLICE = 65536, SEND_SLICE = 256 << 10 };
 /* Bytes of a body that is refused, which are thrown away. */
 enum { SKIPPED_MOST = 1 << 20 };
 
+/* A head takes up to so many times its size: buffers grow by doubling. */
+enum { HEAD_ROOM = 2 };
+
 /* All heads of a connection's requests may take as much as so many of the longest. */
 enum { HEADS_MOST = 16 };
 
@@ -48,7 +51,7 @@ void h2_forget(struct h2_session *session, struct h2_stream *s)
 {
 	take_off(session, s);
 	session->heads -= s->head_size;
-	h2_let_go(session, s->head_size);
+	h2_let_go(session, H2_STREAM_COST + HEAD_ROOM * s->head_size);
 	h2_forget_body(s);
 	h2_reply_forget(s);
 	h2_stream_free(s);
@@ -100,6 +103,14 @@ static int on_begin_frame(nghttp2_session *h2, const nghttp2_frame_hd *frame, vo
 	return 0;
 }
 
+/* There is no room for the stream; the client may try again. */
+static int refuse(struct h2_session *session, int32_t id)
+{
+	session->resets++;
+	return nghttp2_submit_rst_stream(session->h2, NGHTTP2_FLAG_NONE, id,
+					 NGHTTP2_REFUSED_STREAM);
+}
+
 static int on_begin(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 {
 	struct h2_session *session = arg;
@@ -107,9 +118,13 @@ static int on_begin(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 
 	if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0;
+	if (!h2_keep(session, H2_STREAM_COST))
+		return refuse(session, frame->hd.stream_id);
 	s = calloc(1, sizeof *s);
-	if (s == NULL)
-		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	if (s == NULL) {
+		h2_let_go(session, H2_STREAM_COST);
+		return refuse(session, frame->hd.stream_id);
+	}
 	s->id = frame->hd.stream_id;
 	s->session = session;
 	allow(s, settings.head_time);
@@ -131,7 +146,7 @@ static int on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint
 	if (s->head_size + size > settings.max_head) {
 		s->error = 431;
 	} else if (session->heads + size > HEADS_MOST * settings.max_head ||
-		   !h2_keep(session, size)) {
+		   !h2_keep(session, HEAD_ROOM * size)) {
 		s->error = 503;
 	} else {
 		s->head_size += size;
@@ -160,18 +175,20 @@ static int on_data(nghttp2_session *h2, uint8_t flags, int32_t id, const uint8_t
 {
 	struct h2_session *session = arg;
 	struct h2_stream *s = nghttp2_session_get_stream_user_data(h2, id);
+	size_t more;
 
 	(void)flags;
 	if (s == NULL)
 		return 0;
+	more = h2_bytes_more(&s->body, size);
 	if (s->place != H2_COMING) {
 		skip(s, size);
 	} else if (s->body.size + size > settings.max_body) {
 		fail(s, 413);
-	} else if (session->bodies + size > settings.max_body || !h2_keep(session, size)) {
+	} else if (session->bodies + size > settings.max_body || !h2_keep(session, more)) {
 		fail(s, 503);
 	} else if (h2_bytes_add(&s->body, data, size, SIZE_MAX) < 0) {
-		h2_let_go(session, size);
+		h2_let_go(session, more);
 		fail(s, 503);
 	} else {
 		session->bodies += size;

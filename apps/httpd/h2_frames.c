@@ -16,10 +16,14 @@ static void begin_frame(struct h2_frames *f, const uint8_t head[FRAME_HEAD])
 
 	f->left = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
 	f->of_head = type == NGHTTP2_HEADERS || type == NGHTTP2_CONTINUATION;
-	if (f->of_head)
-		f->open = !(flags & NGHTTP2_FLAG_END_HEADERS);
-	if (type == NGHTTP2_HEADERS)
+	if (type == NGHTTP2_HEADERS) {
 		f->heads++;
+		f->head_size = 0;
+	}
+	if (f->of_head) {
+		f->open = !(flags & NGHTTP2_FLAG_END_HEADERS);
+		f->head_size += f->left;
+	}
 }
 
 size_t h2_frames_take(struct h2_frames *f, const uint8_t *in, size_t have)

@@ -10,7 +10,8 @@ struct h2_frames {
 	size_t left;  /* bytes of the frame under way, or of the preface, that are still to come */
 	bool of_head; /* the frame under way is HEADERS or CONTINUATION */
 	bool open;    /* the last HEADERS or CONTINUATION did not end its head */
-	uint64_t heads; /* heads that have begun so far */
+	size_t head_size; /* bytes of the last head's frames so far, as they were announced */
+	uint64_t heads;   /* heads that have begun so far */
 };
 
 /* Before the first byte of the client's preface. */

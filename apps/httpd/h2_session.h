@@ -32,9 +32,9 @@ struct h2_session {
 	uint64_t head_seen, head_until; /* the number of the head under way; its deadline, or 0 */
 	int32_t opened;                 /* the highest number of a stream so far */
 	int32_t skipped, skipped_end;   /* the last gap in the numbers: from, and before */
-	size_t heads, bodies;           /* bytes of all that are kept */
+	size_t heads, bodies;           /* bytes of all requests */
 	_Atomic size_t unsent;          /* bytes of handlers' replies; the handlers add to it */
-	_Atomic size_t kept;            /* the sum of all these, see h2_keep */
+	_Atomic size_t kept;            /* memory of all streams, see h2_keep */
 	uint64_t resets, ended;         /* streams that came to a bad end, and to a good one */
 	weft_scope *waiting;            /* the wait for input, if it is to end when a handler has */
 	bool goaway;                    /* was said */
@@ -46,9 +46,13 @@ void h2_put(struct h2_session *session, struct h2_stream *s, enum h2_place place
 /* Ends a stream for good: it is in no list afterwards. */
 void h2_forget(struct h2_session *session, struct h2_stream *s);
 
+/* Memory of a stream and of what belongs to it, nghttp2's part too, beyond what is counted by its
+ * size. */
+enum { H2_STREAM_COST = 2048 };
+
 /* Counts bytes of requests or replies that are to be kept in memory. False: there is no room. Each
- * connection may always keep as much as the longest head; only what it keeps beyond that counts
- * toward the limit of the whole server. From any color. */
+ * connection may always keep a stream and as much as the longest head; only what it keeps beyond
+ * that counts toward the limit of the whole server. From any color. */
 bool h2_keep(struct h2_session *session, size_t size);
 void h2_let_go(struct h2_session *session, size_t size);
 

@@ -12,15 +12,28 @@
 #include "h2_session.h"
 #include "settings.h"
 
-int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most)
+static size_t room_for(const struct h2_bytes *b, size_t size)
 {
 	size_t room = b->room;
+
+	while (room < b->size + size)
+		room = room == 0 ? 256 : 2 * room;
+	return room;
+}
+
+size_t h2_bytes_more(const struct h2_bytes *b, size_t size)
+{
+	return room_for(b, size) - b->room;
+}
+
+int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most)
+{
+	size_t room;
 	char *at;
 
 	if (size > most - b->size)
 		return -EMSGSIZE;
-	while (room < b->size + size)
-		room = room == 0 ? 256 : 2 * room;
+	room = room_for(b, size);
 	if (room > b->room) {
 		at = realloc(b->at, room);
 		if (at == NULL)
@@ -39,7 +52,9 @@ static _Atomic size_t kept_by_all;
 
 static size_t beyond_share(size_t kept)
 {
-	return kept > settings.max_head ? kept - settings.max_head : 0;
+	size_t share = H2_STREAM_COST + settings.max_head;
+
+	return kept > share ? kept - share : 0;
 }
 
 bool h2_keep(struct h2_session *session, size_t size)
@@ -161,7 +176,7 @@ bool h2_stream_wants_body(struct h2_stream *s)
 void h2_forget_body(struct h2_stream *s)
 {
 	s->session->bodies -= s->body.size;
-	h2_let_go(s->session, s->body.size);
+	h2_let_go(s->session, s->body.room);
 	free_bytes(&s->body);
 	s->body_used = 0;
 }
@@ -251,35 +266,38 @@ size_t h2_stream_headers(const struct h2_stream *s, nghttp2_nv out[H2_REPLY_HEAD
 	return s->count;
 }
 
-/* Counts bytes of a reply. False: too many, for the connection or for the server. */
-static bool count_in(struct h2_session *session, size_t size)
+/* Counts bytes of a reply, and the memory for them. False: too many, for the connection or for the
+ * server. */
+static bool count_in(struct h2_session *session, size_t size, size_t room)
 {
 	if (atomic_fetch_add(&session->unsent, size) + size <= settings.max_unsent &&
-	    h2_keep(session, size))
+	    h2_keep(session, room))
 		return true;
 	atomic_fetch_sub(&session->unsent, size);
 	return false;
 }
 
-static void count_out(struct h2_session *session, size_t size)
+static void count_out(struct h2_session *session, size_t size, size_t room)
 {
 	atomic_fetch_sub(&session->unsent, size);
-	h2_let_go(session, size);
+	h2_let_go(session, room);
 }
 
 /* The handler may be in another color than the connection. */
 int h2_reply_write(struct h2_stream *s, const void *data, size_t size)
 {
+	size_t more = h2_bytes_more(&s->out, size);
+
 	if (s->refused != 0 || size > settings.max_unsent - s->out.size) {
 		s->refused = s->refused != 0 ? s->refused : 500;
 		return -EMSGSIZE;
 	}
-	if (!count_in(s->session, size)) {
+	if (!count_in(s->session, size, more)) {
 		s->refused = 503;
 		return -ENOBUFS;
 	}
 	if (h2_bytes_add(&s->out, data, size, SIZE_MAX) < 0) {
-		count_out(s->session, size);
+		count_out(s->session, size, more);
 		s->refused = 503;
 		return -ENOMEM;
 	}
@@ -291,7 +309,7 @@ int h2_reply_forget(struct h2_stream *s)
 {
 	int status = s->refused;
 
-	count_out(s->session, s->out.size);
+	count_out(s->session, s->out.size, s->out.room);
 	free_bytes(&s->out);
 	s->left = 0;
 	s->refused = 0;

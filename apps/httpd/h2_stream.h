@@ -54,6 +54,8 @@ struct h2_stream {
 
 enum { H2_METHOD, H2_PATH, H2_AUTHORITY, H2_OTHERS };
 
+/* How much more memory is needed for `size` bytes more. */
+size_t h2_bytes_more(const struct h2_bytes *b, size_t size);
 int h2_bytes_add(struct h2_bytes *b, const void *data, size_t size, size_t most);
 
 /* Takes a header of the request. 0, or the status of the error reply. */

@@ -58,7 +58,7 @@ static const struct flag list[] = {
 	  .most = INT64_MAX },
 	{ "max-unsent", "BYTES", "of handlers' replies that an HTTP/2 connection keeps",
 	  .number = &settings.max_unsent, .least = 1024, .most = INT64_MAX },
-	{ "max-kept", "BYTES", "of requests and replies that all HTTP/2 connections keep",
+	{ "max-kept", "BYTES", "of streams, requests and replies that all HTTP/2 connections keep",
 	  .number = &settings.max_kept, .most = INT64_MAX },
 	{ "head-time", "MS",
 	  "for a head to come, from its first byte, and for a first request to begin",

@@ -11,6 +11,8 @@
 
 #include "h2_client.h"
 
+enum { PROTOCOL_ERROR = 1, REFUSED_STREAM = 7, ENHANCE_YOUR_CALM = 11 };
+
 /* Settings: the window of each stream, as a client wants it at first. */
 #define NO_WINDOW "\0\4\0\0\0\0"
 #define WIDE_WINDOW "\0\4\x7f\xff\xff\xff"
@@ -253,7 +255,7 @@ TEST(heads_and_bodies_of_all_connections_have_a_limit)
 	static const char some[1000];
 	int fds[6], refused = 0, fd;
 
-	SERVER("--max-head", "1000", "--max-kept", "30000", "--body-time", "3600000");
+	SERVER("--max-head", "1000", "--max-kept", "40000", "--body-time", "3600000");
 	for (int i = 0; i < 6; i++) { /* two find room */
 		fds[i] = begin_body(15000);
 		do
@@ -278,6 +280,28 @@ TEST(heads_and_bodies_of_all_connections_have_a_limit)
 		CHECK_EQ(status_of(fd, 1), 200);
 		close(fd);
 	}
+	server_end();
+}
+
+TEST(streams_of_all_connections_have_a_limit)
+{
+	int fds[3];
+
+	SERVER("--max-head", "1000", "--max-kept", "310000", "--body-time", "3600000");
+	for (int i = 0; i < 3; i++) { /* there is room for nearly 150 */
+		fds[i] = plain();
+		for (int j = 1; j < 140; j += 2)
+			h2_ask(fds[i], j, "POST", "/echo", false);
+		h2_say(fds[i], PING, 0, 0, "12345678", 8);
+		do
+			CHECK(h2_hear(fds[i]));
+		while (last.type != PING && last.type != RST_STREAM);
+		CHECK_EQ(last.type, i < 2 ? PING : RST_STREAM);
+	}
+	CHECK_EQ(last.data[3], REFUSED_STREAM);
+	CHECK_EQ(get_by_h2("/"), 200);
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
 	server_end();
 }
 
@@ -324,7 +348,7 @@ TEST(replies_that_wait_have_a_limit_for_all_connections)
 {
 	int fds[6], fd;
 
-	SERVER("--max-head", "1000", "--max-kept", "40000", "--send-time", "3600000");
+	SERVER("--max-head", "1000", "--max-kept", "50000", "--send-time", "3600000");
 	for (int i = 0; i < 6; i++) {
 		fds[i] = h2_dial(NO_WINDOW, 6);
 		echo(fds[i], 1, 12000);
@@ -569,8 +593,6 @@ static void check_goaway(int fd, int error)
 	close(fd);
 }
 
-enum { PROTOCOL_ERROR = 1, ENHANCE_YOUR_CALM = 11 };
-
 TEST(a_head_that_does_not_come_to_its_end_ends_the_connection)
 {
 	enum { COUNT = 6 };
@@ -597,6 +619,26 @@ TEST(a_head_that_does_not_come_to_its_end_ends_the_connection)
 	for (int i = 0; i < COUNT; i++)
 		check_goaway(fds[i], ENHANCE_YOUR_CALM);
 	CHECK(status_number("late") >= COUNT);
+	server_end();
+}
+
+/* One that is longer than is allowed, but not by much, is told so. */
+TEST(a_field_that_does_not_come_to_its_end_is_not_kept_without_limit)
+{
+	static char block[8000];
+	int fd;
+
+	SERVER("--head-time", "3600000", "--max-head", "1000");
+	memset(block, 'x', sizeof block);
+	memcpy(block, "\x82\x84\x86\x01\x01x\0\x01x\x7f\xe7\x0d", 12); /* a value of 1,894 */
+	fd = plain();
+	h2_say(fd, HEADERS, END_HEADERS | END_STREAM, 1, block, 12 + 1894);
+	CHECK_EQ(status_of(fd, 1), 431);
+	memcpy(block, "\0\x7f\x81\xfe\x03", 5); /* a name of 65,280 */
+	h2_say(fd, HEADERS, 0, 3, block, 1000);
+	h2_say(fd, CONTINUATION, 0, 3, block, 1000);
+	h2_say(fd, CONTINUATION, 0, 3, block, 1);
+	check_goaway(fd, ENHANCE_YOUR_CALM);
 	server_end();
 }
 
