@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that a connection may leave in the kernel when it is closed. */
-enum { SOCKET_LEFT = 64 << 10 };
+/* Bytes that a connection may leave in the kernel when it is closed: no limit counts them. */
+enum { SOCKET_LEFT = 4 << 10 };
 
 /* Listens on an address as weft_listen_on, for connections whose small writes go at once. */
 int socket_listen(const char *address);

@@ -1,4 +1,5 @@
 /* abuse.c - weft-httpd against clients that are slow, greedy, wrong or malicious. */
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -484,6 +485,40 @@ TEST(clients_that_read_late_get_everything)
 	CHECK(answer_size > FILES_LARGE);
 	for (size_t i = 0; i < FILES_LARGE; i += 997)
 		CHECK_EQ(answer[answer_size - FILES_LARGE + i], site_byte(i));
+	close(fd);
+	server_end();
+}
+
+/* A client that has room for little from the start. */
+static int dial_tight(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons((uint16_t)server_port),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 4096;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	return fd;
+}
+
+/* Else a client could leave any number of such replies in the kernel. */
+TEST(a_reply_of_medium_size_counts_until_it_is_taken)
+{
+	static char some[60000];
+	int fd;
+
+	site_make();
+	site_write("some.bin", some, sizeof some);
+	SERVER("--send-time", "60000");
+	fd = dial_tight();
+	say(fd, "GET /some.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+	hear(fd, 1);
+	for (int i = 0; i < 100; i++)
+		CHECK(status_number("open") > 1);
+	hear(fd, 0);
+	CHECK(answer_size >= sizeof some);
 	close(fd);
 	server_end();
 }
