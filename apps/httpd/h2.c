@@ -271,11 +271,12 @@ static int do_round(struct h2_session *session)
 	return rc < 0 ? rc : sent;
 }
 
-/* Has the client nothing more to say, and we neither? */
-static bool is_over(const struct h2_session *session, bool at_end)
+/* Has the client nothing more to say, and we neither? Requests for which there is no room would wait
+ * for ever: replies that do not go now wait for a word of the client. */
+static bool is_over(struct h2_session *session, bool at_end)
 {
-	return at_end && session->first[H2_READY] == NULL && session->first[H2_DONE] == NULL &&
-	       session->first[H2_ANSWERING] == NULL;
+	return at_end && session->first[H2_DONE] == NULL && session->first[H2_ANSWERING] == NULL &&
+	       (session->first[H2_READY] == NULL || !has_room(session));
 }
 
 /* Does all that is under way wait for the client to say more? */

@@ -390,6 +390,22 @@ TEST(requests_wait_while_replies_wait_for_the_client)
 	server_end();
 }
 
+TEST(requests_that_would_wait_for_ever_end_with_the_clients_side)
+{
+	int fd;
+
+	SERVER("--max-unsent", "20000", "--max-body", "100000", "--send-time", "3600000");
+	fd = h2_dial(NO_WINDOW, 6);
+	for (int i = 1; i <= 7; i += 2)
+		echo(fd, i, 8000);
+	CHECK_EQ(status_of(fd, 3), 200);
+	shutdown(fd, SHUT_WR);
+	while (h2_hear(fd))
+		;
+	close(fd);
+	server_end();
+}
+
 TEST(pings_do_not_make_an_idle_connection_stay)
 {
 	int fd;
