@@ -10,6 +10,7 @@
  */
 #include "places.h"
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,7 +35,7 @@ enum { BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
 enum { LEAVING_MOST = 128 };
 
 /* Most connections looked at for one newcomer whose peers have said something that the server has
- * not read yet. */
+ * not read yet, or take what was sent. */
 enum { LOOKS = 16 };
 
 /* States of a place. UNLISTED: busy, and in no list. */
@@ -187,6 +188,26 @@ static bool has_spoken(const struct conn_place *p)
 	return !atomic_load(&p->yields) && ioctl(p->fd, FIONREAD, &size) == 0 && size > 0;
 }
 
+/* 0 only if the kernel does not tell. */
+static uint64_t bytes_taken(const struct conn_place *p)
+{
+	struct tcp_info info = { 0 };
+	socklen_t size = sizeof info;
+
+	return getsockopt(p->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0
+		       ? info.tcpi_bytes_acked + 1
+		       : 0;
+}
+
+/* Has the peer taken something since the last look? */
+static bool has_taken(struct conn_place *p)
+{
+	uint64_t before = atomic_load(&p->taken), now = before != 0 ? bytes_taken(p) : 0;
+
+	atomic_store(&p->taken, now);
+	return now != before;
+}
+
 static void evict(struct conn_place *p)
 {
 	delist(p);
@@ -199,16 +220,18 @@ static void evict(struct conn_place *p)
  * the list: each has had a request. False: none waits, or too many are leaving already. */
 static bool free_first(const struct list *list)
 {
-	struct conn_place *p;
+	struct conn_place *p, *kept = NULL;
 
-	for (int looks = 0;
-	     looks < LOOKS && places.leaving < LEAVING_MOST && list->first != NULL;) {
+	for (int looks = 0; looks < LOOKS && places.leaving < LEAVING_MOST;) {
 		p = list->first;
+		if (p == kept) /* the list is empty, or all in it have been looked at */
+			break;
 		if (change(p, BUSY, UNLISTED)) {
 			delist(p);
-		} else if (has_spoken(p)) {
+		} else if (has_spoken(p) || has_taken(p)) {
 			delist(p);
 			enlist(p);
+			kept = kept != NULL ? kept : p;
 			looks++;
 		} else if (change(p, WAITING, LOST)) {
 			evict(p);
@@ -275,6 +298,12 @@ void place_wait(struct conn_place *p, uint64_t now)
 void place_yield(struct conn_place *p, bool yields)
 {
 	atomic_store(&p->yields, yields);
+}
+
+void place_sends(struct conn_place *p)
+{
+	if (atomic_load(&p->taken) == 0)
+		atomic_store(&p->taken, bytes_taken(p));
 }
 
 void place_leave(struct conn_place *p)

@@ -2,7 +2,8 @@
  *
  * The places are limited, in all and for each address. While a connection waits for its peer, it
  * can lose its place to a newcomer; the connection that has waited longest loses it first. A
- * connection that is busy, or has input that is not read yet, keeps its place, unless it yields.
+ * connection that is busy, or has input that is not read yet, keeps its place, unless it yields. So
+ * does one whose peer takes what was sent.
  */
 #ifndef COMMON_PLACES_H
 #define COMMON_PLACES_H
@@ -27,6 +28,7 @@ struct conn_place {
 	int fd;
 	_Atomic int state;
 	_Atomic bool yields;
+	_Atomic uint64_t taken; /* what the peer had taken at the last look, or 0: it need not */
 };
 
 /* Sets the limits (0: none), before the first connection. One IPv6 network of 64 bits counts as one
@@ -45,8 +47,13 @@ bool place_busy(struct conn_place *p);
 void place_wait(struct conn_place *p, uint64_t now);
 
 /* While a waiting connection yields, input that is not read yet does not protect its place: for one
- * that waits until the server has time for what the peer has said. */
+ * that waits until the server has time for what the peer has said, or until the peer has taken what
+ * was sent. */
 void place_yield(struct conn_place *p, bool yields);
+
+/* From now on the peer is to take what was sent. While it takes some between any two looks, a
+ * waiting connection keeps its place. */
+void place_sends(struct conn_place *p);
 
 /* Gives the place back, if one is held: before `fd` is closed. */
 void place_leave(struct conn_place *p);

@@ -57,6 +57,8 @@ static int need_more(struct exchange *x)
 	if (s->begin < s->end)
 		return 0;
 	rc = say_continue(x);
+	if (rc == 0)
+		rc = stream_flush(s); /* which may wait, too */
 	if (rc < 0)
 		return rc;
 	place_wait(&s->place, weft_now());

@@ -279,22 +279,18 @@ static bool is_over(struct h2_session *session, bool at_end)
 	       (session->first[H2_READY] == NULL || !has_room(session));
 }
 
-/* Does all that is under way wait for the client to say more? */
-static bool is_silent(const struct h2_session *session)
-{
-	return session->count[H2_READY] + session->count[H2_ANSWERING] + session->count[H2_DONE] +
-		       session->count[H2_GOING] ==
-	       0;
-}
-
-/* Waits for input. A silent connection can lose its place meanwhile: -ECONNRESET. */
-static ssize_t await_client(struct h2_session *session, bool at_end, uint64_t deadline)
+/* Waits for input. If nothing can go on without it, the connection can lose its place meanwhile:
+ * -ECONNRESET. Requests for which there is no room wait for the client, too: to take replies. */
+static ssize_t await_client(struct h2_session *session, bool at_end, bool more)
 {
 	struct conn_place *place = &session->conn->stream.place;
+	uint64_t deadline = more ? 0 : deadline_of(session);
 	ssize_t n;
 
-	if (!is_silent(session))
+	if (more || session->count[H2_ANSWERING] > 0)
 		return await_input(session, at_end, deadline);
+	if (session->first[H2_GOING] != NULL)
+		place_sends(place);
 	place_wait(place, weft_now());
 	n = await_input(session, at_end, deadline);
 	return place_busy(place) ? n : -ECONNRESET;
@@ -319,7 +315,7 @@ static void serve_all(struct h2_session *session)
 		}
 		if (tell_busy(session))
 			continue;
-		n = await_client(session, at_end, more ? 0 : deadline_of(session));
+		n = await_client(session, at_end, more > 0);
 		at_end |= n == 0;
 		if (n < 0 && n != -ETIMEDOUT && n != -ECANCELED)
 			return;

@@ -13,6 +13,10 @@
 /* A peer must take so much within send_time. */
 enum { SLICE = 256 << 10, TLS_BLOCK = 16384 };
 
+/* A client that takes longer for what is sent at a time can lose its place, until it has taken
+ * some. */
+#define TAKE_TIME (100 * WEFT_MS)
+
 /* How long, and for how many bytes, we listen to one that should close first. */
 #define CLOSE_TIME (2 * WEFT_SEC)
 enum { CLOSE_BYTES = 1 << 20 };
@@ -35,30 +39,84 @@ static uint64_t send_deadline(void)
 	return weft_now() + settings.send_time * WEFT_MS;
 }
 
-/* Notes what became of sending `size` bytes. */
-static int sent(struct stream *s, ssize_t n, size_t size)
+/* What is to be sent: bytes in memory, or of a file. */
+struct slice {
+	const char *data; /* NULL: of the file */
+	int flags;        /* MSG_MORE if more follows at once, else 0 */
+	int file;
+	uint64_t offset;
+	size_t size;
+};
+
+static void take_off(struct slice *slice, size_t size)
 {
-	if (n > 0)
-		s->sent += (uint64_t)n;
-	if (n >= 0 && (size_t)n < size)
-		n = -ETIMEDOUT;
-	if (n < 0)
-		s->error = (int)n;
+	if (slice->data != NULL)
+		slice->data += size;
+	slice->offset += size;
+	slice->size -= size;
+}
+
+static ssize_t send_some(struct stream *s, const struct slice *slice, uint64_t deadline)
+{
+	if (slice->data == NULL)
+		return weft_sendfile_until(s->fd, slice->file, (int64_t)slice->offset, slice->size,
+					   deadline);
+	if (s->tls != NULL)
+		return tls_send(s->tls, slice->data, slice->size, deadline);
+	return weft_send_until(s->fd, slice->data, slice->size, MSG_WAITALL | slice->flags,
+			       deadline);
+}
+
+/* Waits until the client has taken some. If it takes nothing the connection can lose its place
+ * meanwhile, also if the client has sent another request. */
+static int await_client(struct stream *s, uint64_t deadline)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
+	uint64_t now = weft_now();
+	int rc;
+
+	if (now >= deadline)
+		return -ETIMEDOUT;
+	place_sends(&s->place);
+	place_yield(&s->place, true);
+	place_wait(&s->place, now);
+	rc = weft_poll_until(&p, 1, deadline);
+	place_yield(&s->place, false);
+	if (!place_busy(&s->place))
+		return -ECONNRESET;
+	return rc < 0 ? rc : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int send_slice(struct stream *s, struct slice slice, uint64_t deadline)
+{
+	while (slice.size > 0 && s->error == 0) {
+		ssize_t n = send_some(s, &slice, least(deadline, weft_now() + TAKE_TIME));
+
+		if (n > 0) {
+			s->sent += (uint64_t)n;
+			take_off(&slice, (size_t)n);
+		} else if (n != -ETIMEDOUT) {
+			s->error = n < 0 ? (int)n : -ESTALE; /* the file became shorter */
+		}
+		if (slice.size > 0 && s->error == 0)
+			s->error = await_client(s, deadline);
+	}
 	return s->error;
 }
 
-/* `flags`: MSG_MORE if more follows at once, else 0. */
-static int send_slice(struct stream *s, const char *data, size_t size, int flags, uint64_t deadline)
+static int send_bytes(struct stream *s, const char *data, size_t size, int flags, uint64_t deadline)
 {
-	size_t done;
-	ssize_t n = 0;
+	struct slice slice = { .data = data, .flags = flags, .size = size };
+	size_t done = s->tls == NULL ? send_at_once(s, data, size, flags) : 0;
 
-	if (s->tls != NULL)
-		return sent(s, tls_send(s->tls, data, size, deadline), size);
-	done = send_at_once(s, data, size, flags);
-	if (done < size)
-		n = weft_send_until(s->fd, data + done, size - done, MSG_WAITALL | flags, deadline);
-	return sent(s, n < 0 ? n : n + (ssize_t)done, size);
+	s->sent += done;
+	take_off(&slice, done);
+	return send_slice(s, slice, deadline);
 }
 
 static int send_all(struct stream *s, const char *data, size_t size)
@@ -66,7 +124,7 @@ static int send_all(struct stream *s, const char *data, size_t size)
 	while (size > 0 && s->error == 0) {
 		size_t slice = size < SLICE ? size : SLICE;
 
-		send_slice(s, data, slice, slice < size ? MSG_MORE : 0, send_deadline());
+		send_bytes(s, data, slice, slice < size ? MSG_MORE : 0, send_deadline());
 		data += slice;
 		size -= slice;
 	}
@@ -78,7 +136,7 @@ static int flush(struct stream *s, int flags)
 	size_t size = s->pending;
 
 	s->pending = 0;
-	return size > 0 && s->error == 0 ? send_slice(s, s->out, size, flags, send_deadline())
+	return size > 0 && s->error == 0 ? send_bytes(s, s->out, size, flags, send_deadline())
 					 : s->error;
 }
 
@@ -124,7 +182,7 @@ static void read_and_send(struct stream *s, int fd, uint64_t offset, size_t size
 			s->error = n < 0 ? (int)n : -ESTALE;
 			return;
 		}
-		send_slice(s, block, (size_t)n, 0, deadline);
+		send_bytes(s, block, (size_t)n, 0, deadline);
 		offset += (uint64_t)n;
 		size -= (size_t)n;
 	}
@@ -134,16 +192,16 @@ int stream_write_file(struct stream *s, int fd, uint64_t offset, uint64_t size)
 {
 	flush(s, MSG_MORE);
 	while (size > 0 && s->error == 0) {
-		size_t slice = size < SLICE ? (size_t)size : SLICE;
-		uint64_t deadline = send_deadline();
+		struct slice slice = { .file = fd,
+				       .offset = offset,
+				       .size = size < SLICE ? (size_t)size : SLICE };
 
 		if (s->tls != NULL)
-			read_and_send(s, fd, offset, slice, deadline);
+			read_and_send(s, fd, offset, slice.size, send_deadline());
 		else
-			sent(s, weft_sendfile_until(s->fd, fd, (int64_t)offset, slice, deadline),
-			     slice);
-		offset += slice;
-		size -= slice;
+			send_slice(s, slice, send_deadline());
+		offset += slice.size;
+		size -= slice.size;
 	}
 	return s->error;
 }
@@ -262,8 +320,12 @@ static void drain(int fd)
 
 void stream_await_taken(struct stream *s)
 {
-	if (s->error == 0 && s->sent > SOCKET_LEFT)
-		s->error = socket_await_taken(s->fd, settings.send_time);
+	if (s->error != 0 || s->sent <= SOCKET_LEFT)
+		return;
+	place_sends(&s->place);
+	place_yield(&s->place, true);
+	place_wait(&s->place, weft_now());
+	s->error = socket_await_taken(s->fd, settings.send_time);
 }
 
 void stream_close(struct stream *s, bool politely)

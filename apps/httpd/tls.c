@@ -164,7 +164,7 @@ ssize_t tls_send(struct tls *tls, const void *buf, size_t size, uint64_t deadlin
 		}
 		rc = wait_for(ssl_of(tls), SSL_get_error(ssl_of(tls), rc), deadline);
 		if (rc < 0)
-			return rc;
+			return sent > 0 ? (ssize_t)sent : rc;
 	}
 	return (ssize_t)sent;
 }

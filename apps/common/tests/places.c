@@ -2,6 +2,7 @@
 #include "../places.c"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <unistd.h>
 
 #include "harness/test.h"
@@ -219,6 +220,54 @@ TEST(who_yields_can_lose_its_place_though_it_has_spoken)
 	place_yield(&held[0], false);
 	CHECK(!add("10.0.0.2"));
 	place_yield(&held[0], true);
+	CHECK(add("10.0.0.2") && lost(0));
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* A connection by TCP: both ends of it. */
+static void connect_both(int fds[2])
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof at;
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	CHECK_EQ(bind(listener, (struct sockaddr *)&at, size), 0);
+	CHECK_EQ(listen(listener, 1), 0);
+	CHECK_EQ(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+	fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+	CHECK_EQ(connect(fds[1], (struct sockaddr *)&at, size), 0);
+	fds[0] = accept(listener, NULL, NULL);
+	CHECK(fds[0] >= 0);
+	close(listener);
+}
+
+/* Sends some, until the peer's kernel has taken it. */
+static void send_some(int fd)
+{
+	int left;
+
+	CHECK_EQ(send(fd, "some", 4, 0), 4);
+	do
+		CHECK_EQ(ioctl(fd, SIOCOUTQ, &left), 0);
+	while (left > 0);
+}
+
+TEST(who_takes_what_was_sent_keeps_its_place)
+{
+	struct sockaddr_storage from = peer("10.0.0.1");
+	int fds[2];
+
+	begin(1, 0);
+	connect_both(fds);
+	CHECK(place_take(&held[came++], fds[0], &from));
+	place_sends(&held[0]);
+	for (int i = 0; i < 3; i++) {
+		send_some(fds[0]);
+		place_sends(&held[0]);
+		CHECK(!add("10.0.0.2") && !lost(0));
+	}
 	CHECK(add("10.0.0.2") && lost(0));
 	close(fds[0]);
 	close(fds[1]);

@@ -609,12 +609,30 @@ TEST(says_busy_on_kept_connections_too_and_recovers)
 	server_end();
 }
 
-/* A connection whose reply is under way, and waits for the client to read it. */
+/* A close that tells the other side that it went wrong, as kill -9 may. */
+static void slam(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+	close(fd);
+}
+
+/* A connection for which the server computes for a while. */
 static int dial_busy(void)
 {
-	int fd = dial(), small = 4096;
+	int fd = dial();
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+	for (int i = 0; i < 5; i++)
+		say(fd, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+	return fd;
+}
+
+/* A connection whose reply is under way, and waits for the client to read it. */
+static int dial_stalled(void)
+{
+	int fd = dial_tight();
+
 	for (int i = 0; i < 10; i++) /* the kernel's buffers hold one */
 		say(fd, "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n");
 	hear(fd, 100);
@@ -626,16 +644,39 @@ TEST(says_busy_when_all_places_are_taken_by_busy_connections)
 {
 	int fds[20];
 
-	site_make();
 	SERVER("--max-connections", "20");
 	for (int i = 0; i < 20; i++)
 		fds[i] = dial_busy();
-	CHECK_EQ(get("/a.txt", ""), 503);
+	CHECK_EQ(get("/", ""), 503);
 	CHECK_EQ(times("Retry-After: 1\r\n"), 1);
 	for (int i = 0; i < 20; i++)
-		close(fds[i]);
-	while (get("/a.txt", "") != 200) /* until it has noticed that they are gone */
+		slam(fds[i]);
+	while (get("/", "") != 200) /* until it has noticed that they are gone */
 		;
+	server_end();
+}
+
+TEST(clients_that_do_not_read_give_way)
+{
+	static char some[60000];
+	int fds[40];
+
+	site_make();
+	site_write("some.bin", some, sizeof some);
+	SERVER("--max-connections", "20", "--send-time", "3600000");
+	for (int i = 0; i < 20; i++)
+		fds[i] = dial_stalled();
+	for (int i = 20; i < 40; i++) {
+		while (get("/a.txt", "") != 200) /* until it has found that they do not read */
+			;
+		fds[i] = dial_tight(); /* whose reply is in the kernel as a whole */
+		say(fds[i], "GET /some.bin HTTP/1.1\r\n" END);
+		hear(fds[i], 1);
+	}
+	while (get("/a.txt", "") != 200)
+		;
+	for (int i = 0; i < 40; i++)
+		close(fds[i]);
 	server_end();
 }
 
@@ -780,35 +821,25 @@ TEST(an_address_that_has_its_share_loses_a_connection_of_its_own)
 {
 	int fds[5], busy[5], other;
 
-	site_make();
 	SERVER("--max-per-address", "5", "--head-time", "3600000");
 	other = dial_from("127.0.0.2");
 	for (int i = 0; i < 5; i++)
 		fds[i] = dial();
-	CHECK_EQ(get("/a.txt", ""), 200);
+	CHECK_EQ(get("/", ""), 200);
 	CHECK_EQ(find_closed(fds, 5), 0);
 	CHECK_EQ(find_closed(&other, 1), -1);
 	for (int i = 0; i < 5; i++)
 		busy[i] = dial_busy();
-	CHECK_EQ(get("/a.txt", ""), 503);
+	CHECK_EQ(get("/", ""), 503);
 	CHECK_EQ(find_closed(&other, 1), -1);
 	for (int i = 0; i < 5; i++) {
 		close(fds[i]);
-		close(busy[i]);
+		slam(busy[i]);
 	}
 	close(other);
-	while (get("/a.txt", "") != 200) /* until it has noticed that they are gone */
+	while (get("/", "") != 200) /* until it has noticed that they are gone */
 		;
 	server_end();
-}
-
-/* A close that tells the other side that it went wrong, as kill -9 may. */
-static void slam(int fd)
-{
-	struct linger now = { .l_onoff = 1, .l_linger = 0 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-	close(fd);
 }
 
 /* A server whose descriptors are counted: stand-ins would have some of their own. */

@@ -833,6 +833,43 @@ TEST(silent_connections_and_streams_give_way)
 	server_end();
 }
 
+TEST(downloads_that_the_client_does_not_let_go_on_give_way)
+{
+	int fds[8];
+
+	site_make();
+	SERVER("--max-connections", "8", "--send-time", "3600000", "--idle-time", "3600000");
+	for (int i = 0; i < 8; i++) {
+		fds[i] = h2_dial(NO_WINDOW, 6);
+		h2_ask(fds[i], 1, "GET", "/large.bin", true);
+		CHECK_EQ(status_of(fds[i], 1), 200);
+	}
+	while (get("/a.txt", "") != 200) /* until it has found that they take nothing more */
+		;
+	for (int i = 0; i < 8; i++)
+		close(fds[i]);
+	server_end();
+}
+
+TEST(replies_that_leave_no_room_for_other_requests_give_way)
+{
+	int fds[8];
+
+	SERVER("--max-connections", "8", "--send-time", "3600000", "--max-unsent", "20000",
+	       "--max-body", "100000");
+	for (int i = 0; i < 8; i++) {
+		fds[i] = h2_dial(NO_WINDOW, 6);
+		for (int j = 1; j <= 7; j += 2)
+			echo(fds[i], j, 8000);
+		CHECK_EQ(status_of(fds[i], 3), 200);
+	}
+	while (get("/", "") != 200)
+		;
+	for (int i = 0; i < 8; i++)
+		close(fds[i]);
+	server_end();
+}
+
 /* All in one piece; the second answer shows that the first request is under way. */
 TEST(a_request_that_comes_with_the_preface_keeps_its_place)
 {
