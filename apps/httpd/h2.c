@@ -21,6 +21,10 @@
  * those that it let come to their end. */
 enum { RESETS = 100 };
 
+/* Frames a client may send for each that has an effect, once it has sent so many. They cost little,
+ * and clients may announce a window for each byte, or ask all the time whether we are there. */
+enum { FRAMES = 10000, FRAMES_FOR_EFFECT = 100 };
+
 /* A head that is longer than so many of the longest ends the connection; up to there it gets 431.
  * nghttp2 keeps a whole field, which counts nowhere until it has come to its end. */
 enum { LONG_HEAD = 2 };
@@ -251,6 +255,15 @@ static bool tell_busy(struct h2_session *session)
 	return server_set_busy(session->conn->stream.fd, busy) && !session->goaway;
 }
 
+/* Has the client done too much that leads nowhere? */
+static bool is_enough(const struct h2_session *session)
+{
+	uint64_t frames = session->frames.count;
+
+	return (session->resets > RESETS && session->resets > session->ended) ||
+	       (frames > FRAMES && frames / FRAMES_FOR_EFFECT > session->effects);
+}
+
 /* What came, the answers to it, and what goes. As send_some. */
 static int do_round(struct h2_session *session)
 {
@@ -260,7 +273,7 @@ static int do_round(struct h2_session *session)
 	answer_ready(session);
 	if (rc == 0)
 		rc = end_late(session);
-	if (session->resets > RESETS && session->resets > session->ended)
+	if (is_enough(session))
 		rc = give_up(session, NGHTTP2_ENHANCE_YOUR_CALM);
 	if (server_is_stopping())
 		say_goaway(session);

@@ -129,6 +129,7 @@ static int on_begin(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 	s->session = session;
 	allow(s, settings.head_time);
 	append(session, s, H2_COMING);
+	session->effects++;
 	return nghttp2_session_set_stream_user_data(h2, s->id, s);
 }
 
@@ -192,6 +193,7 @@ static int on_data(nghttp2_session *h2, uint8_t flags, int32_t id, const uint8_t
 		fail(s, 503);
 	} else {
 		session->bodies += size;
+		session->effects++;
 		s->slice += size;
 		if (s->slice >= BODY_SLICE)
 			allow(s, settings.body_time);
@@ -258,6 +260,7 @@ static ssize_t on_read(nghttp2_session *h2, int32_t id, uint8_t *buf, size_t siz
 	(void)arg;
 	if (n < 0)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	s->session->effects++;
 	s->slice += (uint64_t)n;
 	if (s->slice >= SEND_SLICE)
 		allow(s, settings.send_time);

@@ -14,6 +14,7 @@ static void begin_frame(struct h2_frames *f, const uint8_t head[FRAME_HEAD])
 {
 	uint8_t type = head[3], flags = head[4];
 
+	f->count++;
 	f->left = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
 	f->of_head = type == NGHTTP2_HEADERS || type == NGHTTP2_CONTINUATION;
 	if (type == NGHTTP2_HEADERS) {

@@ -12,6 +12,7 @@ struct h2_frames {
 	bool open;    /* the last HEADERS or CONTINUATION did not end its head */
 	size_t head_size; /* bytes of the last head's frames so far, as they were announced */
 	uint64_t heads;   /* heads that have begun so far */
+	uint64_t count;   /* frames that have begun so far */
 };
 
 /* Before the first byte of the client's preface. */

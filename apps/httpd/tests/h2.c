@@ -542,6 +542,70 @@ TEST(floods_end_the_connection)
 	server_end();
 }
 
+/* The connection ends with this error. */
+static void check_goaway(int fd, int error)
+{
+	do
+		CHECK(h2_hear(fd));
+	while (last.type != GOAWAY);
+	CHECK_EQ(last.data[7], error);
+	while (h2_hear(fd))
+		CHECK_EQ(last.type, GOAWAY);
+	close(fd);
+}
+
+/* Reads some of a long reply. */
+static void hear_data(int fd, size_t *size, size_t most)
+{
+	for (size_t until = *size + most; *size < until;) {
+		CHECK(h2_hear(fd));
+		CHECK(last.type != GOAWAY && last.type != RST_STREAM);
+		*size += last.type == DATA ? last.size : 0;
+	}
+}
+
+TEST(frames_without_effect_end_the_connection)
+{
+	static const struct {
+		int type, stream;
+		const char *data;
+		size_t size;
+	} kinds[] = {
+		{ WINDOW_UPDATE, 0, "\0\0\0\1", 4 },
+		{ PRIORITY, 3, "\0\0\0\0\1", 5 },
+		{ DATA, 1, "", 0 },
+		{ 0x55, 0, "", 0 }, /* unknown */
+	};
+	int fd;
+
+	SERVER("--head-time", "3600000", "--body-time", "3600000", "--idle-time", "3600000");
+	for (int i = 0; i < 4; i++) {
+		fd = plain();
+		h2_ask(fd, 1, "POST", "/echo", false);
+		for (int j = 0; j < 10100; j++)
+			h2_say(fd, kinds[i].type, 0, kinds[i].stream, kinds[i].data, kinds[i].size);
+		check_goaway(fd, ENHANCE_YOUR_CALM);
+	}
+	server_end();
+}
+
+TEST(windows_may_grow_by_bytes_while_replies_use_them)
+{
+	size_t size = 0;
+	int fd;
+
+	site_make();
+	SERVER();
+	fd = h2_dial(NO_WINDOW, 6);
+	h2_ask(fd, 1, "GET", "/large.bin", true);
+	while (size < 12000) {
+		h2_say(fd, WINDOW_UPDATE, 0, 1, "\0\0\0\1", 4);
+		hear_data(fd, &size, 1);
+	}
+	close(fd);
+	server_end();
+}
+
 TEST(a_small_head_does_not_grow_without_limit)
 {
 	static char block[16000];
@@ -561,16 +625,6 @@ TEST(a_small_head_does_not_grow_without_limit)
 	CHECK_EQ(get_by_h2("/"), 200);
 	close(fd);
 	server_end();
-}
-
-/* Reads some of a long reply. */
-static void hear_data(int fd, size_t *size, size_t most)
-{
-	for (size_t until = *size + most; *size < until;) {
-		CHECK(h2_hear(fd));
-		CHECK(last.type != GOAWAY && last.type != RST_STREAM);
-		*size += last.type == DATA ? last.size : 0;
-	}
 }
 
 /* A head that comes byte by byte, each after a while in which much else is sent. */
@@ -595,18 +649,6 @@ TEST(a_head_may_pause_while_replies_go_on)
 	CHECK_EQ(status_of(fd, 21), 200);
 	close(fd);
 	server_end();
-}
-
-/* The connection ends with this error. */
-static void check_goaway(int fd, int error)
-{
-	do
-		CHECK(h2_hear(fd));
-	while (last.type != GOAWAY);
-	CHECK_EQ(last.data[7], error);
-	while (h2_hear(fd))
-		CHECK_EQ(last.type, GOAWAY);
-	close(fd);
 }
 
 TEST(a_head_that_does_not_come_to_its_end_ends_the_connection)
