@@ -1,6 +1,7 @@
-/* turns.h - which connection computes next, where few may at a time: one from the address with the
- * fewest connections, and of these the one that has waited longest. So a client with many
- * connections delays others little, unless it has many addresses.
+/* turns.h - which connection computes next, where few may at a time. Addresses are sorted by the
+ * power of two in their number of connections: 1, 2 to 3, 4 to 7 and so on. The lowest class goes
+ * first, and in it the connection that has waited longest. So a client with many connections delays
+ * others little, unless it has many addresses.
  */
 #ifndef HTTPD_TURNS_H
 #define HTTPD_TURNS_H
