@@ -106,12 +106,22 @@ static void finish(struct wf_worker *w, weft_thread *t)
 	}
 }
 
+/* What foreign threads and stand-ins wake counts as brought by the kernel: if the worker gets stuck,
+ * the reserve takes it over. Not a thread that has never waited: it may have been started to
+ * compute. */
+static WF_INLINE enum wf_source source(const struct wf_worker *w, const weft_thread *t)
+{
+	if (WF_LIKELY(w != NULL && w->id < w->sched->workers) || WF_LOAD(&t->parkings) == 0)
+		return WF_FROM_CPU;
+	return WF_FROM_IO;
+}
+
 static void hop(struct wf_worker *w, weft_thread *t)
 {
 	/* Who sees the color sees that it has not arrived there. */
 	WF_STORE(&t->state, WF_THREAD_HOPS);
 	__atomic_store_n(&t->event.color, t->hop, __ATOMIC_RELEASE);
-	(void)wf_sched_post(w->sched, w, w, &t->event, WF_FROM_CPU, NULL, true);
+	(void)wf_sched_post(w->sched, w, w, &t->event, source(w, t), NULL, true);
 }
 
 WF_NOINLINE void wf_thread_errand(struct wf_worker *w, weft_thread *left)
@@ -145,7 +155,7 @@ WF_NOINLINE void wf_thread_post(weft_thread *t)
 {
 	struct wf_worker *self = wf_worker_self();
 	int rc = wf_sched_post(&wf_rt->sched, self, self != NULL ? self : t->worker, &t->event,
-			       WF_FROM_CPU, NULL, true);
+			       source(self, t), NULL, true);
 
 	WF_ASSERT(rc == 0); /* else it was woken twice for one wait */
 	(void)rc;

@@ -238,6 +238,43 @@ static int start_timer(void *unused)
 	return 0;
 }
 
+/* Foreign threads wake a thread. */
+
+WEFT_CHANNEL(messages, int);
+
+static messages *line;
+
+static int receive(void *unused)
+{
+	int message;
+
+	(void)unused;
+	atomic_store(&ready, true);
+	while (messages_receive(line, &message) == 0)
+		beat();
+	messages_free(line);
+	return 0;
+}
+
+static int by_message(void *unused)
+{
+	CHECK_EQ(weft_hold(), 0);
+	line = messages_new(1);
+	return receive(unused);
+}
+
+static void *send_messages(void *unused)
+{
+	WAIT_FOR(atomic_load(&computing) >= at_once);
+	for (int i = 0; i < BEATS; i++) {
+		CHECK_EQ(messages_send(line, i), 0);
+		WAIT_FOR(atomic_load(&beats) > i);
+	}
+	CHECK_EQ(messages_close(line), 0);
+	CHECK_EQ(weft_drop(), 0);
+	return unused;
+}
+
 /* All of it */
 
 static struct {
@@ -255,12 +292,9 @@ static int run_storm(void *unused)
 	return 0;
 }
 
-static void go_through(int workers, int count, void (*how)(int count), weft_thread_fn *by,
-		       void *(*outside)(void *unused))
+static void begin(int workers, int count, void (*how)(int count), weft_thread_fn *by)
 {
-	weft_options opt = { .workers = workers };
 	int open = WF_WORKERS_OPEN(workers);
-	pthread_t thread = 0;
 
 	catch_reports();
 	storm.count = count;
@@ -272,6 +306,15 @@ static void go_through(int workers, int count, void (*how)(int count), weft_thre
 	atomic_store(&beats, 0);
 	atomic_store(&enough, 0);
 	atomic_store(&ready, false);
+}
+
+static void go_through(int workers, int count, void (*how)(int count), weft_thread_fn *by,
+		       void *(*outside)(void *unused))
+{
+	weft_options opt = { .workers = workers };
+	pthread_t thread = 0;
+
+	begin(workers, count, how, by);
 	if (outside != NULL)
 		thread = thread_start(outside, NULL);
 	CHECK_EQ(weft_run(run_storm, NULL, &opt), 0);
@@ -308,6 +351,111 @@ TEST(connections_are_accepted_and_served_while_24_bodies_compute)
 TEST(what_a_foreign_thread_posts_runs_while_24_threads_compute)
 {
 	go_through(2, 24, start_in_threads, by_post, post_beats);
+}
+
+TEST(a_thread_that_a_foreign_thread_wakes_runs_while_24_threads_compute)
+{
+	go_through(2, 24, start_in_threads, by_message, send_messages);
+}
+
+/* Beats that pass from color to color. A thread computes on each worker, so the beat runs on
+ * stand-ins from its beginning. It starts the other computing threads itself: they are queued
+ * where it then wakes its partner, or hops. */
+
+enum { TAKEN = 2 };
+
+static int by_channel(void *unused)
+{
+	(void)unused;
+	line = messages_new(1);
+	CHECK_EQ(weft_go_on(weft_color_new(), receive, NULL), 0);
+	YIELD_UNTIL(atomic_load(&ready));
+	storm.start(storm.count);
+	while (!seen()) {
+		CHECK_EQ(messages_send(line, 1), 0);
+		CHECK_EQ(weft_sleep(WEFT_MS), 0);
+	}
+	return messages_close(line);
+}
+
+static int by_hop(void *unused)
+{
+	weft_color here = weft_color_current(), there = weft_color_new();
+
+	(void)unused;
+	storm.start(storm.count);
+	while (!seen()) {
+		CHECK_EQ(weft_hop(there), 0);
+		CHECK_EQ(weft_hop(here), 0);
+		beat();
+		CHECK_EQ(weft_sleep(WEFT_MS), 0);
+	}
+	return 0;
+}
+
+static weft_mutex mutex = WEFT_MUTEX_INIT;
+static const void *last_owner;
+
+static int take_turns(void *who)
+{
+	atomic_store(&ready, true);
+	while (!seen()) {
+		CHECK_EQ(weft_mutex_lock(&mutex), 0);
+		if (last_owner != who)
+			beat();
+		last_owner = who;
+		CHECK_EQ(weft_sleep(WEFT_MS), 0);
+		CHECK_EQ(weft_mutex_unlock(&mutex), 0);
+	}
+	return 0;
+}
+
+static int by_mutex(void *unused)
+{
+	CHECK_EQ(weft_mutex_lock(&mutex), 0);
+	CHECK_EQ(weft_go_on(weft_color_new(), take_turns, &mutex), 0);
+	YIELD_UNTIL(atomic_load(&ready));
+	storm.start(storm.count);
+	CHECK_EQ(weft_mutex_unlock(&mutex), 0);
+	return take_turns(unused);
+}
+
+static int take_workers(void *unused)
+{
+	for (int i = 0; i < TAKEN; i++) {
+		weft_color color = (weft_color)(100 + i);
+
+		CHECK_EQ(weft_color_pin(color, i), 0);
+		CHECK_EQ(weft_go_on(color, in_a_thread, NULL), 0);
+	}
+	while (atomic_load(&computing) < TAKEN)
+		CHECK_EQ(weft_sleep(WEFT_MS), 0);
+	CHECK(weft_worker_current() >= TAKEN);
+	return storm.beat(unused);
+}
+
+static void pass_on(weft_thread_fn *by)
+{
+	weft_options opt = { .workers = TAKEN };
+
+	begin(TAKEN, 24, start_in_threads, by);
+	CHECK_EQ(weft_run(take_workers, NULL, &opt), 0);
+	CHECK_EQ(atomic_load(&enough), 24 + TAKEN);
+}
+
+TEST(a_message_reaches_another_color_while_24_threads_compute)
+{
+	pass_on(by_channel);
+}
+
+TEST(a_thread_hops_while_24_threads_compute)
+{
+	pass_on(by_hop);
+}
+
+TEST(a_mutex_goes_to_another_color_while_24_threads_compute)
+{
+	pass_on(by_mutex);
 }
 
 /* The kernel brings them as it brings the beat, so that reserves begin to compute as well. */
