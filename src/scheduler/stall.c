@@ -220,7 +220,8 @@ static bool cover(struct wf_runtime *rt, struct wf_worker *stuck)
 	return w != NULL;
 }
 
-/* Whether a reserve is needed: a stand-in is stuck and no reserve is on duty, or that is slow. */
+/* Whether a reserve is needed: a stand-in is stuck and no reserve is on duty, or the reserve on duty
+ * is slow, or it does not serve: it was about to rest when it was sent. */
 static bool needs_reserve(struct wf_runtime *rt, uint64_t now)
 {
 	int id = atomic_load(&rt->on_duty);
@@ -233,6 +234,8 @@ static bool needs_reserve(struct wf_runtime *rt, uint64_t now)
 		return false;
 	}
 	w = wf_sched_worker(&rt->sched, id);
+	if (WF_LOAD(&w->covers) != WF_COVERS_ALL)
+		return true;
 	return WF_LOAD(&w->running) != NULL && now - WF_LOAD(&w->seen_at) >= look_every(rt);
 }
 
@@ -247,8 +250,9 @@ static bool keep_reserve(struct wf_runtime *rt, uint64_t now)
 	if (w == NULL)
 		w = find_idle(rt);
 	if (w != NULL) {
-		WF_STORE(&w->covers, WF_COVERS_ALL);
+		/* In this order: a reserve that is not on duty rests. */
 		atomic_store(&rt->on_duty, w->id);
+		atomic_store_explicit(&w->covers, WF_COVERS_ALL, memory_order_release);
 		wf_worker_wake(w);
 	}
 	wf_leave();

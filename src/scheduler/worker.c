@@ -325,6 +325,7 @@ static void serve_all(struct wf_worker *w)
 	uint64_t now = wf_now();
 	int id = w->id;
 
+	atomic_thread_fence(memory_order_acquire); /* `covers` was read relaxed */
 	WF_STORE(&w->resting, WF_LOAD(duty) != id);
 	if (!WF_LOAD(&w->resting)) {
 		if (now - w->served_at < COVER_EVERY_NS)

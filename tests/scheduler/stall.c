@@ -233,6 +233,24 @@ TEST(what_comes_from_outside_goes_on_though_all_stand_ins_are_stuck)
 	run_blocked(1, 8, free_when_others_ran);
 }
 
+/* As if the reserve had been sent just when it went to rest: it is on duty, and does not serve. */
+static void *lose_the_reserve(void *unused)
+{
+	struct wf_worker *reserve;
+
+	WAIT_FOR(count_stuck() == WF_WORKERS_OPEN(1));
+	WAIT_FOR(atomic_load(&wf_rt->on_duty) >= 0);
+	reserve = wf_sched_worker(&wf_rt->sched, atomic_load(&wf_rt->on_duty));
+	WAIT_FOR(atomic_load(&reserve->covers) == WF_COVERS_ALL);
+	atomic_store(&reserve->covers, -1);
+	return free_when_others_ran(unused);
+}
+
+TEST(what_comes_from_outside_goes_on_though_the_reserve_on_duty_rests)
+{
+	run_blocked(1, 8, lose_the_reserve);
+}
+
 /* What comes from outside and gets stuck takes the reserves too. */
 static void *block_all_reserves(void *unused)
 {
