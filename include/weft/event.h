@@ -20,7 +20,7 @@ WEFT_BEGIN_DECLS
 typedef uint64_t weft_color;
 
 /* The color of all work that names none. */
-#define WEFT_MAIN ((weft_color)0)
+#define WEFT_MAIN WEFT_NUMBER_(weft_color, 0)
 
 /* Number of color classes: counters are kept for each (weft/observe.h). */
 #define WEFT_CLASSES 16
