@@ -220,8 +220,8 @@ static bool cover(struct wf_runtime *rt, struct wf_worker *stuck)
 	return w != NULL;
 }
 
-/* Whether a reserve is needed: a stand-in is stuck and no reserve is on duty, or the reserve on duty
- * is slow, or it does not serve: it was about to rest when it was sent. */
+/* Whether a reserve is needed: a stand-in is stuck and no reserve is on duty, or the reserve on
+ * duty is slow, or it does not serve: it was about to rest when it was sent. */
 static bool needs_reserve(struct wf_runtime *rt, uint64_t now)
 {
 	int id = atomic_load(&rt->on_duty);
@@ -272,6 +272,7 @@ static void look(struct wf_runtime *rt)
 {
 	uint64_t now = wf_now(), limit = (uint64_t)rt->settings.opt.stall_ms * 1000000;
 	int n = atomic_load(&rt->sched.started), uncovered = -1;
+	bool failed = false;
 
 	for (int i = 0; i < n; i++) {
 		struct wf_worker *w = wf_sched_worker(&rt->sched, i);
@@ -300,11 +301,14 @@ static void look(struct wf_runtime *rt)
 		}
 		WF_PROBE1(stall, w->id);
 		atomic_fetch_add(&w->stalls, 1);
-		if (w->reserve || !cover(rt, w))
+		if (w->reserve || !cover(rt, w)) {
 			uncovered = i;
+			failed |= !w->reserve && has_room(rt, false);
+		}
 		order_report(rt, w, fn, now);
 	}
-	if (!keep_reserve(rt, now) && uncovered >= 0)
+	/* Where no more stand-ins are allowed the reserve is enough. */
+	if ((!keep_reserve(rt, now) || failed) && uncovered >= 0)
 		wf_report(WF_REPORT_STALL, "no stand-in for stuck worker %d could be started",
 			  uncovered);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/capacity.h"
+#include "base/fault.h"
 #include "scheduler/runtime.h"
 
 enum { STUCK = 70, OTHERS = 30 };
@@ -284,6 +285,37 @@ TEST(more_stalls_than_stand_ins_are_reported_and_lose_nothing)
 	thread_join(outside);
 	CHECK_EQ(atomic_load(&freed), to_block);
 	CHECK_EQ(atomic_load(&others_ran), OTHERS);
+}
+
+/* No stand-in can be started. No reserve is needed, as there is no stand-in that could be stuck. */
+
+static void free_if_none_left(enum weft_report_kind kind, const char *text, void *unused)
+{
+	note_none_left(kind, text, unused);
+	if (strstr(text, "no stand-in for stuck worker 0") != NULL)
+		let_go(0);
+}
+
+static void block_without_memory(void *arg)
+{
+	wf_fault_arm(1);
+	handler_that_blocks(arg);
+}
+
+static int post_without_memory(void *unused)
+{
+	return weft_post(STUCK, block_without_memory, unused);
+}
+
+TEST(a_stand_in_that_cannot_be_started_is_reported)
+{
+	weft_options opt = { .workers = 1 };
+
+	open_pipes();
+	weft_on_report(free_if_none_left, NULL);
+	CHECK_EQ(weft_run(post_without_memory, NULL, &opt), 0);
+	CHECK(wf_fault_site() != NULL);
+	CHECK(atomic_load(&none_is_left));
 }
 
 static int rounds;
