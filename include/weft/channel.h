@@ -279,69 +279,70 @@ WEFT_END_DECLS
 #define WEFT_CHANNEL(name, ...) \
 	WEFT_CHANNEL_CHECK_(__VA_ARGS__) \
 	typedef struct name name; \
-	WEFT_CHANNEL_FN_ weft_channel *name##_channel(const name *c) \
+	WEFT_CHANNEL_FN_ weft_channel *name##_channel(const name *c_) \
 	{ \
-		return WEFT_POINTER_(weft_channel *, WEFT_POINTER_(uintptr_t, c)); \
+		return WEFT_POINTER_(weft_channel *, WEFT_POINTER_(uintptr_t, c_)); \
 	} \
-	WEFT_CHANNEL_FN_ name *name##_new(size_t capacity) \
+	WEFT_CHANNEL_FN_ name *name##_new(size_t capacity_) \
 	{ \
-		return WEFT_POINTER_(name *, weft_channel_new(sizeof(__VA_ARGS__), capacity)); \
+		return WEFT_POINTER_(name *, weft_channel_new(sizeof(__VA_ARGS__), capacity_)); \
 	} \
-	WEFT_CHANNEL_FN_ int name##_open(name **c, const char *at, const weft_channel_attr *attr) \
+	WEFT_CHANNEL_FN_ int name##_open(name **c_, const char *at_, \
+					 const weft_channel_attr *attr_) \
 	{ \
-		weft_channel *ch = WEFT_NULL_; \
-		int rc = weft_channel_open(&ch, at, sizeof(__VA_ARGS__), attr); \
+		weft_channel *ch_ = WEFT_NULL_; \
+		int rc_ = weft_channel_open(&ch_, at_, sizeof(__VA_ARGS__), attr_); \
 \
-		*c = WEFT_POINTER_(name *, ch); \
-		return rc; \
+		*c_ = WEFT_POINTER_(name *, ch_); \
+		return rc_; \
 	} \
-	WEFT_CHANNEL_FN_ int name##_free(name *c) \
+	WEFT_CHANNEL_FN_ int name##_free(name *c_) \
 	{ \
-		return weft_channel_free(name##_channel(c)); \
+		return weft_channel_free(name##_channel(c_)); \
 	} \
-	WEFT_CHANNEL_FN_ int name##_send_until(name *c, __VA_ARGS__ message, uint64_t deadline) \
+	WEFT_CHANNEL_FN_ int name##_send_until(name *c_, __VA_ARGS__ message_, uint64_t deadline_) \
 	{ \
-		return weft_channel_send_until(name##_channel(c), &message, deadline); \
+		return weft_channel_send_until(name##_channel(c_), &message_, deadline_); \
 	} \
-	WEFT_CHANNEL_FN_ int name##_send(name *c, __VA_ARGS__ message) \
+	WEFT_CHANNEL_FN_ int name##_send(name *c_, __VA_ARGS__ message_) \
 	{ \
-		return weft_channel_send(name##_channel(c), &message); \
+		return weft_channel_send(name##_channel(c_), &message_); \
 	} \
-	WEFT_CHANNEL_FN_ int name##_try_send(name *c, __VA_ARGS__ message) \
+	WEFT_CHANNEL_FN_ int name##_try_send(name *c_, __VA_ARGS__ message_) \
 	{ \
-		return weft_channel_try_send(name##_channel(c), &message); \
+		return weft_channel_try_send(name##_channel(c_), &message_); \
 	} \
-	WEFT_CHANNEL_FN_ int name##_receive_until(name *c, __VA_ARGS__ *to, uint64_t deadline) \
+	WEFT_CHANNEL_FN_ int name##_receive_until(name *c_, __VA_ARGS__ *to_, uint64_t deadline_) \
 	{ \
-		return weft_channel_receive_until(name##_channel(c), to, deadline); \
+		return weft_channel_receive_until(name##_channel(c_), to_, deadline_); \
 	} \
-	WEFT_CHANNEL_FN_ int name##_receive(name *c, __VA_ARGS__ *to) \
+	WEFT_CHANNEL_FN_ int name##_receive(name *c_, __VA_ARGS__ *to_) \
 	{ \
-		return weft_channel_receive(name##_channel(c), to); \
+		return weft_channel_receive(name##_channel(c_), to_); \
 	} \
-	WEFT_CHANNEL_FN_ int name##_try_receive(name *c, __VA_ARGS__ *to) \
+	WEFT_CHANNEL_FN_ int name##_try_receive(name *c_, __VA_ARGS__ *to_) \
 	{ \
-		return weft_channel_try_receive(name##_channel(c), to); \
+		return weft_channel_try_receive(name##_channel(c_), to_); \
 	} \
-	WEFT_CHANNEL_FN_ int name##_close(name *c) \
+	WEFT_CHANNEL_FN_ int name##_close(name *c_) \
 	{ \
-		return weft_channel_close(name##_channel(c)); \
+		return weft_channel_close(name##_channel(c_)); \
 	} \
-	WEFT_CHANNEL_FN_ size_t name##_length(const name *c) \
+	WEFT_CHANNEL_FN_ size_t name##_length(const name *c_) \
 	{ \
-		return weft_channel_length(name##_channel(c)); \
+		return weft_channel_length(name##_channel(c_)); \
 	} \
-	WEFT_CHANNEL_FN_ size_t name##_capacity(const name *c) \
+	WEFT_CHANNEL_FN_ size_t name##_capacity(const name *c_) \
 	{ \
-		return weft_channel_capacity(name##_channel(c)); \
+		return weft_channel_capacity(name##_channel(c_)); \
 	} \
-	WEFT_CHANNEL_FN_ weft_case name##_case_send(name *c, __VA_ARGS__ const *from) \
+	WEFT_CHANNEL_FN_ weft_case name##_case_send(name *c_, __VA_ARGS__ const *from_) \
 	{ \
-		return weft_case_send(name##_channel(c), from); \
+		return weft_case_send(name##_channel(c_), from_); \
 	} \
-	WEFT_CHANNEL_FN_ weft_case name##_case_receive(name *c, __VA_ARGS__ *to) \
+	WEFT_CHANNEL_FN_ weft_case name##_case_receive(name *c_, __VA_ARGS__ *to_) \
 	{ \
-		return weft_case_receive(name##_channel(c), to); \
+		return weft_case_receive(name##_channel(c_), to_); \
 	} \
 	typedef struct name name
 

@@ -40,6 +40,17 @@ extern weft_wait wait_for;
 WEFT_CHANNEL(pairs, struct pair);
 WEFT_CHANNEL(numbers, int);
 
+/* A user's types may be called like anything. */
+typedef struct pair rc, at, attr, capacity, message, deadline, to, from;
+WEFT_CHANNEL(c, rc);
+WEFT_CHANNEL(ch, at);
+WEFT_CHANNEL(attrs, attr);
+WEFT_CHANNEL(capacities, capacity);
+WEFT_CHANNEL(messages, message);
+WEFT_CHANNEL(deadlines, deadline);
+WEFT_CHANNEL(tos, to);
+WEFT_CHANNEL(froms, from);
+
 static bool stop(weft_wait *w)
 {
 	return w == &wait_for;
