@@ -33,17 +33,27 @@ typedef struct weft_tame_event {
  *           use meanwhile
  */
 #define weft_trigger(...) WEFT_TRIGGER_(__VA_ARGS__)
+/* Without values, or with up to 8. */
+#define WEFT_TRIGGER_(...) \
+	WEFT_TRIGGER_PICK_(__VA_ARGS__, WEFT_TRIGGER_2_, WEFT_TRIGGER_2_, WEFT_TRIGGER_2_, \
+			   WEFT_TRIGGER_2_, WEFT_TRIGGER_2_, WEFT_TRIGGER_2_, WEFT_TRIGGER_2_, \
+			   WEFT_TRIGGER_2_, WEFT_TRIGGER_1_, ) \
+	(__VA_ARGS__)
+#define WEFT_TRIGGER_PICK_(e, a, b, c, d, f, g, h, i, how, ...) how
+#define WEFT_TRIGGER_1_(e) WEFT_TRIGGER_BY_(e, (WEFT_TRIGGERED_))
+#define WEFT_TRIGGER_2_(e, ...) WEFT_TRIGGER_BY_(e, (WEFT_TRIGGERED_, __VA_ARGS__))
+#define WEFT_TRIGGERED_ (weft_tame_event *)(uintptr_t)weft_e_
 #ifdef __cplusplus
-#define WEFT_TRIGGER_(e, ...) \
+#define WEFT_TRIGGER_BY_(e, arguments) \
 	([&] { \
 		auto weft_e_ = (e); \
-		(*weft_e_)((weft_tame_event *)(uintptr_t)weft_e_ __VA_OPT__(, ) __VA_ARGS__); \
+		(*weft_e_) arguments; \
 	}())
 #else
-#define WEFT_TRIGGER_(e, ...) \
+#define WEFT_TRIGGER_BY_(e, arguments) \
 	__extension__({ \
 		__auto_type weft_e_ = (e); \
-		(*weft_e_)((weft_tame_event *)(uintptr_t)weft_e_ __VA_OPT__(, ) __VA_ARGS__); \
+		(*weft_e_) arguments; \
 	})
 #endif
 
