@@ -161,7 +161,8 @@ WEFT_API bool weft_cancelled(void);
  * weft_cancel(name); weft_fail(name, error); weft_deadline(name, ms). The deadline is `ms`
  * milliseconds from now; below 1 it is over immediately. An async block is inside the finish block
  * that it stands in. A shield counts as a finish block. Outside of finish blocks these calls do not
- * compile.
+ * compile. Put an argument with a comma of its own, such as a compound literal, into parentheses;
+ * the result of weft_finish, too.
  *
  * Context:  inside the finish block, in the same function.
  * Returns:  as those

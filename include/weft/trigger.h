@@ -79,7 +79,8 @@ WEFT_API bool weft_tame_cancelled(const weft_tame_event *e);
 /* Makes `fn(arg)` run, once, when nobody waits for `e` any more because its rendezvous was
  * cancelled or has ended: to stop the work that would trigger it. It runs in the color of the
  * caller, where e is then triggered or dropped as ever, later or by fn; once that was done fn is
- * not called any more. Events of twait blocks are never cancelled.
+ * not called any more. Events of twait blocks are never cancelled. If e has a comma outside of
+ * parentheses, put it into parentheses.
  *
  * Context:  a handler or a thread, in exclusive use of its color: the one in which e is going
  *           to be triggered.
@@ -98,7 +99,8 @@ WEFT_API void weft_tame_tell_cancel(weft_tame_event *e, WEFT_EVENT() note);
 	weft_tame_tell_cancel((weft_tame_event *)(uintptr_t)(e), __VA_ARGS__)
 
 /* Calls the tamed function `f` in `color`: its closure belongs there. It begins at once if the
- * caller is in exclusive use of that color, else soon. The arguments must not wait nor call f.
+ * caller is in exclusive use of that color, else soon. The arguments must not wait nor call f. If
+ * color has a comma outside of parentheses, put it into parentheses.
  *
  * Context:  any thread, never a signal handler.
  */
