@@ -155,8 +155,29 @@ def all_threads():
         yield Thread(number, record)
 
 
+def lacks_stacks():
+    """Whether there are stacks, and all of their records are zeros: the file lacks them. A stack that
+    was used, or is in a list, has something there."""
+    stacks = value_of("wf_thread_stacks")
+    record_size = int(stacks["record"])
+    inferior = gdb.selected_inferior()
+    records = [int(slab["base"]) + (i + 1) * int(slab["size"]) - record_size
+               for slab in slabs(stacks) for i in range(int(slab["carved"]))]
+    return bool(records) and not any(
+        any(bytes(inferior.read_memory(record, record_size))) for record in records)
+
+
+def listed_threads():
+    none = True
+    for thread in all_threads():
+        none = False
+        yield thread
+    if none and lacks_stacks():
+        raise gdb.GdbError("this core lacks the stacks: write it by `weft core FILE`")
+
+
 def find_threads(text):
-    found = [t for t in all_threads()
+    found = [t for t in listed_threads()
              if text in ("all", str(t.number), t.name, "%#x" % t.address)]
     if not found and text != "all":
         raise gdb.GdbError("no thread %s: see `weft threads`" % text)
@@ -569,7 +590,7 @@ class ThreadsCommand(gdb.Command):
     def invoke(self, argument, from_tty):
         print("%-5s %-16s %-8s %-18s %-32s %s" % ("", "name", "state", "color", "waits for",
                                                   "started at"))
-        for t in all_threads():
+        for t in listed_threads():
             print("%-5d %-16s %-8s %#-18x %-32s %s" % (t.number, t.name, STATES[t.state], t.color,
                                                        t.waits_for(), t.where))
 
