@@ -358,6 +358,12 @@ def load_segments(core):
             yield number(header + 16, 8), number(header + 32, 8), number(header + 8, 8)
 
 
+def has_header(name):
+    """gdb says that it saved the file even if it could not write all of it: the header comes last."""
+    with open(name, "rb") as core:
+        return core.read(4) == b"\x7fELF"
+
+
 def stack_pieces(record, size):
     """The stack of a thread, from its high end, where the record is, down to its stack pointer. The
     stack pointer of a running thread is not known: then down to the guard, which cannot be read."""
@@ -695,8 +701,13 @@ class CoreCommand(gdb.Command):
         if not argument:
             raise gdb.GdbError("weft core FILE")
         # to_string hides gdb's warnings about guards, which it cannot read.
-        gdb.execute("generate-core-file " + argument, to_string=True)
-        fill_in_stacks(os.path.expanduser(argument))
+        said = gdb.execute("generate-core-file " + argument, to_string=True)
+        name = os.path.expanduser(argument)
+        if "Failed to write" in said or not has_header(name):
+            lines = dict.fromkeys(said.splitlines())  # each once
+            raise gdb.GdbError("\n".join(
+                x for x in lines if "Memory read failed" not in x and "Saved corefile" not in x))
+        fill_in_stacks(name)
         print("saved core file " + argument)
 
 
