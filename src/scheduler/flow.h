@@ -74,8 +74,9 @@ struct wf_flow_table {
 	/* Nothing is left that could make work: tells the user of flows that wait all
 	 * the same. True if there are any. */
 	bool (*deadlocked)(void);
-	/* Writes which flow runs on w, to a text. False: none does. */
-	bool (*running)(const struct wf_worker *w, char *text, size_t size);
+	/* Writes which flow runs on w, to a text, and where it was started, if that is known. False:
+	 * none does. */
+	bool (*running)(const struct wf_worker *w, char *text, size_t size, const char **where);
 	/* Where the flow's stack ends that the address lies in; 0: there is none. */
 	uintptr_t (*stack_end)(uintptr_t sp);
 	/* Their part of weft_stats and weft_dump. Any thread, inside the gate. */

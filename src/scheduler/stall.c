@@ -56,7 +56,7 @@ static void report_stall(struct wf_worker *w, weft_fn *fn)
 	bool is_flow;
 
 	wf_backtrace_of(WF_LOAD(&w->tid), stack_end, w, stack, sizeof stack);
-	is_flow = wf_flows.running(w, flow, sizeof flow);
+	is_flow = wf_flows.running(w, flow, sizeof flow, &where);
 	if (WF_LOAD(&w->running) != fn)
 		return; /* it came back while we looked: the stack says nothing */
 	wf_report(WF_REPORT_STALL,

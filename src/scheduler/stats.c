@@ -161,7 +161,7 @@ static void put_running(struct wf_text *out, struct wf_worker *w, weft_fn *fn)
 	uint64_t since = WF_LOAD(&w->seen_at);
 	char name[256];
 
-	if (wf_flows.running(w, name, sizeof name)) {
+	if (wf_flows.running(w, name, sizeof name, &where)) {
 		wf_text_put(out, ", runs %s started at %s", name, where ? where : "(internal)");
 	} else {
 		wf_symbol_print((uintptr_t)fn, name, sizeof name);

@@ -764,7 +764,7 @@ void wf_worker_ended(void)
 	if (w == NULL)
 		return;
 	where = WF_LOAD(&w->running_where);
-	is_flow = wf_flows.running(w, flow, sizeof flow);
+	is_flow = wf_flows.running(w, flow, sizeof flow, &where);
 	wf_report(WF_REPORT_MISUSE,
 		  "%s: %s called pthread_exit(), or was cancelled by pthread_cancel(), which ends "
 		  "worker %d and not the thread of Weft: return from the function, or call "

@@ -192,7 +192,16 @@ WF_NO_TSAN void wf_thread_title(const weft_thread *t, char *text, size_t size)
 		snprintf(text, size, "thread %p", (const void *)t);
 }
 
-bool wf_thread_running(const struct wf_worker *w, char *text, size_t size)
+/* Both stay readable, and are pointers to what the program had from its start. A body that has not
+ * waited has that of who had the stack before. */
+static WF_NO_TSAN const char *start_of(const weft_thread *t)
+{
+	const char *where = *(const char *const volatile *)&t->event.where_;
+
+	return WF_LOAD(&t->state) == WF_THREAD_SPARE ? NULL : where;
+}
+
+bool wf_thread_running(const struct wf_worker *w, char *text, size_t size, const char **where)
 {
 	bool guard;
 	const weft_thread *t =
@@ -201,6 +210,8 @@ bool wf_thread_running(const struct wf_worker *w, char *text, size_t size)
 	if (t == NULL)
 		return false;
 	wf_thread_title(t, text, size);
+	if (start_of(t) != NULL)
+		*where = start_of(t);
 	return true;
 }
 
@@ -237,13 +248,12 @@ static void count(void *record, void *arg)
 	((struct dump *)arg)->count[state_of(record)]++;
 }
 
-/* Both stay readable, and are pointers to what the program had from its start. */
-WF_NO_TSAN const char *wf_thread_started(const weft_thread *t)
+const char *wf_thread_started(const weft_thread *t)
 {
-	const char *where = *(const char *const volatile *)&t->event.where_;
+	const char *where = start_of(t);
 
 	if (WF_LOAD(&t->state) == WF_THREAD_SPARE)
-		return "(a body that has not waited)"; /* that of who had the stack before */
+		return "(a body that has not waited)";
 	return where != NULL ? where : "(internal)";
 }
 

@@ -20,7 +20,7 @@ const char *wf_thread_started(const weft_thread *t);
 
 /* For the scheduler's table (flow.h). */
 struct wf_text;
-bool wf_thread_running(const struct wf_worker *w, char *text, size_t size);
+bool wf_thread_running(const struct wf_worker *w, char *text, size_t size, const char **where);
 uintptr_t wf_thread_stack_end(uintptr_t sp);
 void wf_threads_dump(struct wf_text *out);
 bool wf_threads_deadlocked(void);

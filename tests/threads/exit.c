@@ -77,6 +77,26 @@ static void leave_body(void)
 	run(call);
 }
 
+static int leave_late(void *unused)
+{
+	weft_sleep(WEFT_MS);
+	return leave(unused);
+}
+
+static int call_in_a_scope(void *unused)
+{
+	weft_scope s;
+
+	weft_scope_begin(&s);
+	weft_async_call(leave_late, unused);
+	return weft_scope_end(&s);
+}
+
+static void leave_body_late(void)
+{
+	run(call_in_a_scope);
+}
+
 static int post(void *unused)
 {
 	(void)unused;
@@ -150,6 +170,12 @@ TEST(pthread_exit_in_an_async_call_is_reported)
 {
 	skip_under_tsan();
 	must_be_reported(leave_body, "weft_exit()");
+}
+
+TEST(pthread_exit_in_an_async_call_that_has_waited_is_reported_with_its_place)
+{
+	skip_under_tsan();
+	must_be_reported(leave_body_late, "exit.c:");
 }
 
 TEST(pthread_exit_in_a_handler_is_reported)
