@@ -21,8 +21,16 @@ static inline int64_t wf_write(int fd, const void *buf, size_t len)
 	return WF_SYSCALL(write(fd, buf, len), SYS_write, fd, buf, len, 0, 0, 0);
 }
 
+/* The result of a call with RWF_NOWAIT. -EOPNOTSUPP: another call must do, for the descriptor has no
+ * RWF_NOWAIT, or a sandbox denies the call. If it was the descriptor that was refused, the other call
+ * says so. */
+static inline int64_t wf_nowait_result(int64_t n)
+{
+	return WF_UNLIKELY(n == -ENOSYS || n == -EPERM || n == -EACCES) ? -EOPNOTSUPP : n;
+}
+
 /* Read or write a stream without a position, and without waiting: by RWF_NOWAIT, which costs some
- * 60 ns. -EOPNOTSUPP: the descriptor has no RWF_NOWAIT. Not inline, as each needs an iovec. */
+ * 60 ns. Results as of wf_nowait_result. Not inline, as each needs an iovec. */
 int64_t wf_read_asking(int fd, void *buf, size_t len);
 int64_t wf_write_asking(int fd, const void *buf, size_t len);
 

@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "io/kernel.h"
 #include "io/op.h"
 #include "platform/clock.h"
 
@@ -32,14 +33,15 @@ static int64_t pages_ready(int in, int64_t offset, size_t *len)
 	size_t at = 0;
 
 	while (*len > 0) {
-		int64_t n = wf_result(preadv2(in, &iov, 1, offset + (int64_t)at, RWF_NOWAIT));
+		int64_t n =
+			wf_nowait_result(wf_preadv2(in, &iov, 1, offset + (int64_t)at, RWF_NOWAIT));
 
 		if (n == 0)
 			*len = at; /* the end is before this sample: sendfile finds it */
 		if (n == 0 || (n > 0 && at + 1 == *len))
 			return 1;
 		if (n < 0)
-			return n == -EAGAIN || n == -EOPNOTSUPP ? 0 : n;
+			return n == -EAGAIN || wf_nowait_result(n) == -EOPNOTSUPP ? 0 : n;
 		at = at + PROBE_EVERY < *len ? at + PROBE_EVERY : *len - 1;
 	}
 	return 1;

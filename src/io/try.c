@@ -24,15 +24,16 @@ WF_NOINLINE int64_t wf_read_asking(int fd, void *buf, size_t len)
 {
 	struct iovec iov = { buf, len };
 
-	return wf_preadv2(fd, &iov, 1, -1, RWF_NOWAIT);
+	return wf_nowait_result(wf_preadv2(fd, &iov, 1, -1, RWF_NOWAIT));
 }
 
 WF_NOINLINE int64_t wf_write_asking(int fd, const void *buf, size_t len)
 {
 	struct iovec iov = { (void *)(uintptr_t)buf, len };
+	int64_t n = WF_SYSCALL(pwritev2(fd, &iov, 1, -1, RWF_NOWAIT), SYS_pwritev2, fd, &iov, 1, -1,
+			       -1, RWF_NOWAIT);
 
-	return WF_SYSCALL(pwritev2(fd, &iov, 1, -1, RWF_NOWAIT), SYS_pwritev2, fd, &iov, 1, -1, -1,
-			  RWF_NOWAIT);
+	return wf_nowait_result(n);
 }
 
 static bool ready_now(int fd, short events)
@@ -202,13 +203,30 @@ static struct span span_of(const weft_op *op)
 	return s;
 }
 
-static int64_t transfer(int fd, const struct span *s, int flags)
+static const struct iovec *parts(const struct span *s)
 {
-	const struct iovec *iov = s->iov != NULL ? s->iov : &s->one;
+	return s->iov != NULL ? s->iov : &s->one;
+}
+
+/* Results as of wf_nowait_result. */
+static int64_t transfer_nowait(int fd, const struct span *s)
+{
+	int64_t n;
 
 	if (s->write)
-		return wf_result(pwritev2(fd, iov, s->count, s->offset, flags));
-	return wf_preadv2(fd, iov, s->count, s->offset, flags);
+		n = wf_result(pwritev2(fd, parts(s), s->count, s->offset, RWF_NOWAIT));
+	else
+		n = wf_preadv2(fd, parts(s), s->count, s->offset, RWF_NOWAIT);
+	return wf_nowait_result(n);
+}
+
+static int64_t transfer(int fd, const struct span *s)
+{
+	if (s->offset < 0)
+		return wf_result(s->write ? writev(fd, parts(s), s->count)
+					  : readv(fd, parts(s), s->count));
+	return wf_result(s->write ? pwritev(fd, parts(s), s->count, s->offset)
+				  : preadv(fd, parts(s), s->count, s->offset));
 }
 
 /* Whether the file ends at `offset`, as far as can be told without waiting. */
@@ -228,7 +246,7 @@ static int64_t try_file(weft_op *op)
 	/* RWF_NOWAIT waits for the disk where there is no cache. */
 	const struct wf_fd *f = op->record_;
 	bool direct = __atomic_load_n(&f->direct, __ATOMIC_RELAXED);
-	int64_t n = direct ? -EAGAIN : transfer(op->fd, &s, RWF_NOWAIT);
+	int64_t n = direct ? -EAGAIN : transfer_nowait(op->fd, &s);
 
 	if (n == -EAGAIN || n == -EOPNOTSUPP)
 		return WF_TRY_OFFLOAD;
@@ -257,13 +275,13 @@ static int64_t try_when_ready(int fd, struct span *s)
 		s->iov = NULL;
 		s->count = 1;
 	}
-	return transfer(fd, s, 0);
+	return transfer(fd, s);
 }
 
 struct wf_tried wf_try_other(const weft_op *op)
 {
 	struct span s = span_of(op);
-	struct wf_tried t = { .n = transfer(op->fd, &s, RWF_NOWAIT), .more = true };
+	struct wf_tried t = { .n = transfer_nowait(op->fd, &s), .more = true };
 
 	if (t.n == -EOPNOTSUPP)
 		t.n = try_when_ready(op->fd, &s);
@@ -350,7 +368,7 @@ static int64_t transfer_rest(weft_op *op)
 	int n = 0;
 
 	if (s.iov == NULL || skip == 0)
-		return transfer(op->fd, &s, 0);
+		return transfer(op->fd, &s);
 	for (int i = 0; i < s.count && n < IOV_MAX; i++) {
 		struct iovec v = s.iov[i];
 		size_t cut = skip < v.iov_len ? skip : v.iov_len;
@@ -363,7 +381,7 @@ static int64_t transfer_rest(weft_op *op)
 	}
 	s.iov = rest;
 	s.count = n;
-	return transfer(op->fd, &s, 0);
+	return transfer(op->fd, &s);
 }
 
 static int64_t do_transfer(weft_op *op)

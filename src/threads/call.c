@@ -16,10 +16,13 @@ int wf_call_refused(int rc, const char *name, uintptr_t pc)
 	return wf_misuse(caller, rc, "%s waits, so only threads may call it", name);
 }
 
-void wf_give_turn(void)
+int wf_give_turn(int fd)
 {
+	struct wf_target t = wf_target(fd);
+
 	wf_thread_self()->answers = 0;
 	(void)weft_yield();
+	return wf_target_good(t) ? 0 : -EBADF;
 }
 
 void wf_call_event(weft_event *ev)

@@ -20,26 +20,43 @@ WF_COLD int wf_call_refused(int rc, const char *name, uintptr_t pc);
  * the next call: if the run is stopped meanwhile, the thread never goes on, and what
  * the last call gave it (a descriptor) would be nobody's. May switch. */
 enum { WF_ANSWERS_MAX = 64 };
-void wf_give_turn(void);
 
+/* Returns -EBADF if `fd` was closed meanwhile: its number may be another descriptor's. */
+int wf_give_turn(int fd);
+
+/* In the midst of a call that knows its descriptors by their marks. */
 static inline void wf_take_turns(void)
 {
 	if (WF_UNLIKELY(wf_thread_self()->answers >= WF_ANSWERS_MAX))
-		wf_give_turn();
+		(void)wf_give_turn(-1);
 }
 
-/* Whether the caller may wait: 0, or what to return. May switch. */
-static inline int wf_call_allowed(const char *name, uintptr_t pc)
+static inline int wf_call_ended(void)
+{
+	if (WF_UNLIKELY(wf_stopping()))
+		return -ESHUTDOWN;
+	return WF_UNLIKELY(wf_thread_cancelled(wf_thread_self())) ? -ECANCELED : 0;
+}
+
+/* Whether the caller may wait: 0, or what to return. For calls that name several descriptors: they
+ * ask for the marks, and then let others have their turn. */
+static inline int wf_call_checked(const char *name, uintptr_t pc)
+{
+	int rc = wf_wait_allowed();
+
+	return WF_UNLIKELY(rc < 0) ? wf_call_refused(rc, name, pc) : wf_call_ended();
+}
+
+/* The same, for a call that names the descriptor `fd`, or none: -1. May switch. */
+static inline int wf_call_allowed(int fd, const char *name, uintptr_t pc)
 {
 	int rc = wf_wait_allowed();
 
 	if (WF_UNLIKELY(rc < 0))
 		return wf_call_refused(rc, name, pc);
 	if (WF_UNLIKELY(wf_thread_current->answers >= WF_ANSWERS_MAX))
-		wf_give_turn();
-	if (WF_UNLIKELY(wf_stopping()))
-		return -ESHUTDOWN;
-	return WF_UNLIKELY(wf_thread_cancelled(wf_thread_self())) ? -ECANCELED : 0;
+		rc = wf_give_turn(fd);
+	return WF_UNLIKELY(rc < 0) ? rc : wf_call_ended();
 }
 
 /* Whether only what is there at once is wanted. */

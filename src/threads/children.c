@@ -36,7 +36,7 @@ static int parent_wait(struct parent *p, int rc, int *status, uint64_t deadline)
 
 int weft_child_join_until(pid_t pid, int *status, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_child_join", WF_CALLER);
+	int rc = wf_call_allowed(-1, "weft_child_join", WF_CALLER);
 	struct parent p;
 
 	if (rc < 0)
@@ -48,7 +48,7 @@ int weft_child_join_until(pid_t pid, int *status, uint64_t deadline)
 int weft_child_run_until(const char *path, char *const argv[], char *const envp[], const int *fds,
 			 pid_t *pid, int *status, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_child_run", WF_CALLER);
+	int rc = wf_call_allowed(-1, "weft_child_run", WF_CALLER);
 	struct parent p;
 
 	if (pid != NULL)

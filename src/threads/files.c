@@ -19,14 +19,14 @@ static int do_open(int dir, const char *path, int flags, unsigned mode, uint64_t
 
 int weft_open_until(const char *path, int flags, unsigned mode, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_open", WF_CALLER);
+	int rc = wf_call_allowed(-1, "weft_open", WF_CALLER);
 
 	return rc < 0 ? rc : do_open(AT_FDCWD, path, flags, mode, deadline);
 }
 
 int weft_openat_until(int dir, const char *path, int flags, unsigned mode, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_openat", WF_CALLER);
+	int rc = wf_call_allowed(dir, "weft_openat", WF_CALLER);
 
 	return rc < 0 ? rc : do_open(dir, path, flags, mode, deadline);
 }
@@ -41,21 +41,21 @@ static int do_fsync(int fd, bool data_only, uint64_t deadline)
 
 int weft_fsync_until(int fd, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_fsync", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_fsync", WF_CALLER);
 
 	return rc < 0 ? rc : do_fsync(fd, false, deadline);
 }
 
 int weft_fdatasync_until(int fd, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_fdatasync", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_fdatasync", WF_CALLER);
 
 	return rc < 0 ? rc : do_fsync(fd, true, deadline);
 }
 
 int weft_close(int fd)
 {
-	int64_t n = wf_call_allowed("weft_close", WF_CALLER);
+	int64_t n = wf_call_allowed(fd, "weft_close", WF_CALLER);
 	struct wf_target t = wf_target(fd);
 	struct wf_call c;
 

@@ -88,7 +88,7 @@ static bool known(int family)
 int weft_resolve_until(const char *host, uint16_t port, int family, struct sockaddr_storage **addrs,
 		       uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_resolve", WF_CALLER);
+	int rc = wf_call_allowed(-1, "weft_resolve", WF_CALLER);
 
 	if (rc == 0 && (host == NULL || addrs == NULL || !known(family)))
 		rc = -EINVAL;
@@ -192,7 +192,7 @@ int weft_dial_until(const char *address, uint64_t deadline)
 	struct sockaddr_storage *addrs;
 	char host[HOST_MAX];
 	uint16_t port = 0;
-	int count, rc = wf_call_allowed("weft_dial", WF_CALLER);
+	int count, rc = wf_call_allowed(-1, "weft_dial", WF_CALLER);
 
 	if (rc == 0)
 		rc = read_address(address, host, &port);

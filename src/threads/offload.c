@@ -48,7 +48,7 @@ static void offload_init(struct offload *o)
 int weft_offload_until(int (*call)(void *arg), void *arg, int *result, uint64_t deadline)
 {
 	struct offload o = { .call = call, .arg = arg };
-	int rc = wf_call_allowed("weft_offload", WF_CALLER);
+	int rc = wf_call_allowed(-1, "weft_offload", WF_CALLER);
 
 	if (rc == 0 && call == NULL)
 		rc = -EINVAL;

@@ -39,12 +39,7 @@ static WF_NOINLINE int ask(struct pollfd *fds, size_t count)
 {
 	int n = WF_FAULT(ENOMEM);
 
-	if (n < 0)
-		return n;
-	do
-		n = poll(fds, count, 0);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	return n < 0 ? n : wf_poll_now(fds, count);
 }
 
 /* Polls without waiting. A number that was closed meanwhile may mean another descriptor now: its
@@ -161,10 +156,12 @@ static int wait_all(struct asking *a, uint64_t deadline)
 	return n != 0 ? n : a->wait.error;
 }
 
+/* May switch. */
 static void mark(uint16_t *marks, const struct pollfd *fds, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		marks[i] = wf_target(fds[i].fd).mark;
+	wf_take_turns();
 }
 
 static bool any(const struct pollfd *fds, size_t count)
@@ -236,7 +233,7 @@ static int poll_many(struct pollfd *fds, size_t count, uint64_t deadline)
 
 int weft_poll_until(struct pollfd *fds, size_t count, uint64_t deadline)
 {
-	int n = wf_call_allowed("weft_poll", WF_CALLER);
+	int n = wf_call_checked("weft_poll", WF_CALLER);
 
 	if (n == 0 && fds == NULL && count > 0)
 		n = -EINVAL;

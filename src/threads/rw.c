@@ -35,14 +35,14 @@ static inline ssize_t do_read(struct wf_target t, void *buf, size_t len, uint64_
 
 ssize_t weft_read_until(int fd, void *buf, size_t len, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_read", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_read", WF_CALLER);
 
 	return rc < 0 ? rc : do_read(wf_number(fd), buf, len, deadline);
 }
 
 WF_HOT ssize_t weft_pread_until(int fd, void *buf, size_t len, int64_t offset, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_pread", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_pread", WF_CALLER);
 
 	struct wf_target t = wf_target(fd);
 	int64_t n;
@@ -78,14 +78,14 @@ static inline ssize_t do_write(struct wf_target t, const void *buf, size_t len, 
 
 ssize_t weft_write_until(int fd, const void *buf, size_t len, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_write", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_write", WF_CALLER);
 
 	return rc < 0 ? rc : do_write(wf_number(fd), buf, len, -1, deadline);
 }
 
 ssize_t weft_pwrite_until(int fd, const void *buf, size_t len, int64_t offset, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_pwrite", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_pwrite", WF_CALLER);
 
 	if (rc == 0 && offset < 0)
 		rc = -EINVAL;
@@ -136,14 +136,14 @@ static ssize_t do_writev(int fd, const struct iovec *iov, size_t count, int64_t 
 
 ssize_t weft_readv_until(int fd, const struct iovec *iov, size_t count, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_readv", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_readv", WF_CALLER);
 
 	return rc < 0 ? rc : do_readv(fd, iov, count, -1, deadline);
 }
 
 ssize_t weft_writev_until(int fd, const struct iovec *iov, size_t count, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_writev", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_writev", WF_CALLER);
 
 	return rc < 0 ? rc : do_writev(fd, iov, count, -1, deadline);
 }
@@ -151,7 +151,7 @@ ssize_t weft_writev_until(int fd, const struct iovec *iov, size_t count, uint64_
 ssize_t weft_preadv_until(int fd, const struct iovec *iov, size_t count, int64_t offset,
 			  uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_preadv", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_preadv", WF_CALLER);
 
 	if (rc == 0 && offset < 0)
 		rc = -EINVAL;
@@ -161,7 +161,7 @@ ssize_t weft_preadv_until(int fd, const struct iovec *iov, size_t count, int64_t
 ssize_t weft_pwritev_until(int fd, const struct iovec *iov, size_t count, int64_t offset,
 			   uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_pwritev", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_pwritev", WF_CALLER);
 
 	if (rc == 0 && offset < 0)
 		rc = -EINVAL;
@@ -172,7 +172,7 @@ ssize_t weft_pwritev_until(int fd, const struct iovec *iov, size_t count, int64_
 
 ssize_t weft_read_exactly_until(int fd, void *buf, size_t len, size_t *done, uint64_t deadline)
 {
-	ssize_t n = wf_call_allowed("weft_read_exactly", WF_CALLER);
+	ssize_t n = wf_call_allowed(fd, "weft_read_exactly", WF_CALLER);
 	struct wf_target t = wf_target(fd);
 	size_t at = 0;
 
@@ -193,7 +193,7 @@ ssize_t weft_read_exactly_until(int fd, void *buf, size_t len, size_t *done, uin
 
 ssize_t weft_write_all_until(int fd, const void *buf, size_t len, size_t *done, uint64_t deadline)
 {
-	ssize_t n = wf_call_allowed("weft_write_all", WF_CALLER);
+	ssize_t n = wf_call_allowed(fd, "weft_write_all", WF_CALLER);
 	struct wf_target t = wf_target(fd);
 	size_t at = 0;
 

@@ -439,7 +439,7 @@ int weft_channel_open_until(weft_channel **ch, const char *name, size_t size,
 			    const weft_channel_attr *attr, uint64_t deadline)
 {
 	struct opening o = { .size = size, .deadline = deadline };
-	int rc = wf_call_allowed("weft_channel_open", WF_CALLER);
+	int rc = wf_call_allowed(-1, "weft_channel_open", WF_CALLER);
 
 	*ch = NULL;
 	if (rc == 0)

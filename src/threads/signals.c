@@ -215,7 +215,7 @@ int wf_signal_begin(struct wf_signal_wait *w)
 
 int weft_signal_wait_until(const sigset_t *set, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_signal_wait", WF_CALLER);
+	int rc = wf_call_allowed(-1, "weft_signal_wait", WF_CALLER);
 	struct wf_signal_wait w;
 
 	if (rc == 0 && set == NULL)

@@ -20,7 +20,7 @@ static ssize_t do_recv(int fd, void *buf, size_t len, int flags, uint64_t deadli
 
 ssize_t weft_recv_until(int fd, void *buf, size_t len, int flags, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_recv", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_recv", WF_CALLER);
 
 	return rc < 0 ? rc : do_recv(fd, buf, len, flags, deadline);
 }
@@ -41,7 +41,7 @@ static ssize_t do_send(int fd, const void *buf, size_t len, int flags, uint64_t 
 
 ssize_t weft_send_until(int fd, const void *buf, size_t len, int flags, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_send", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_send", WF_CALLER);
 
 	return rc < 0 ? rc : do_send(fd, buf, len, flags, deadline);
 }
@@ -65,7 +65,7 @@ static ssize_t do_recvmsg(int fd, struct msghdr *msg, int flags, uint64_t deadli
 
 ssize_t weft_recvmsg_until(int fd, struct msghdr *msg, int flags, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_recvmsg", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_recvmsg", WF_CALLER);
 
 	return rc < 0 ? rc : do_recvmsg(fd, msg, flags, deadline);
 }
@@ -86,7 +86,7 @@ static ssize_t do_sendmsg(int fd, struct msghdr *msg, int flags, uint64_t deadli
 
 ssize_t weft_sendmsg_until(int fd, struct msghdr *msg, int flags, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_sendmsg", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_sendmsg", WF_CALLER);
 
 	return rc < 0 ? rc : do_sendmsg(fd, msg, flags, deadline);
 }
@@ -139,7 +139,7 @@ bool wf_accept_again(int fd, int64_t n)
 
 int weft_accept_until(int fd, struct sockaddr_storage *peer, uint64_t deadline)
 {
-	int64_t n = wf_call_allowed("weft_accept", WF_CALLER);
+	int64_t n = wf_call_allowed(fd, "weft_accept", WF_CALLER);
 	struct wf_target t = wf_target(fd);
 	socklen_t len;
 
@@ -157,7 +157,7 @@ int weft_accept_until(int fd, struct sockaddr_storage *peer, uint64_t deadline)
 
 int weft_connect_until(int fd, const struct sockaddr *addr, socklen_t len, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_connect", WF_CALLER);
+	int rc = wf_call_allowed(fd, "weft_connect", WF_CALLER);
 	struct wf_call c;
 
 	if (rc < 0)
@@ -171,11 +171,12 @@ int weft_connect_until(int fd, const struct sockaddr *addr, socklen_t len, uint6
 static int64_t do_sendfile(int fd, int in, int64_t offset, size_t len, uint64_t deadline)
 {
 	struct wf_target t = wf_target(fd), from = wf_target(in);
-	int64_t sent = wf_now_sendfile(t, from, offset, len, wf_past(deadline)).n;
 	struct wf_call c;
-	int64_t n;
+	int64_t sent, n;
 	int rc;
 
+	wf_take_turns();
+	sent = wf_now_sendfile(t, from, offset, len, wf_past(deadline)).n;
 	if (sent < 0 && sent != WF_NOW_WAIT)
 		return wf_answered(sent);
 	if (sent == WF_NOW_WAIT)
@@ -193,7 +194,7 @@ static int64_t do_sendfile(int fd, int in, int64_t offset, size_t len, uint64_t 
 
 ssize_t weft_sendfile_until(int fd, int in, int64_t offset, size_t len, uint64_t deadline)
 {
-	int rc = wf_call_allowed("weft_sendfile", WF_CALLER);
+	int rc = wf_call_checked("weft_sendfile", WF_CALLER);
 
 	return rc < 0 ? rc : (ssize_t)do_sendfile(fd, in, offset, len, deadline);
 }
