@@ -33,8 +33,7 @@ static int64_t pages_ready(int in, int64_t offset, size_t *len)
 	size_t at = 0;
 
 	while (*len > 0) {
-		int64_t n =
-			wf_nowait_result(wf_preadv2(in, &iov, 1, offset + (int64_t)at, RWF_NOWAIT));
+		int64_t n = wf_result(preadv2(in, &iov, 1, offset + (int64_t)at, RWF_NOWAIT));
 
 		if (n == 0)
 			*len = at; /* the end is before this sample: sendfile finds it */
