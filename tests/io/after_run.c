@@ -2,6 +2,8 @@
  * the user's again: in the next run they count as never started, and can be started.
  */
 #include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include <weft/weft.h>
 
 #include "harness/test.h"
+#include "scheduler/scheduler.h"
 
 static const weft_options one = { .workers = 1, .stall_ms = -1 };
 
@@ -235,14 +238,25 @@ static int call_nothing(void *unused)
 	return 0;
 }
 
+/* The call that is under way returns when nobody can be told any more. */
+static void *let_return(void *unused)
+{
+	while (wf_enter() == 0) {
+		wf_leave();
+		sched_yield();
+	}
+	CHECK_EQ(sem_post(&go_on), 0);
+	return unused;
+}
+
+static pthread_t poster;
+
 static int queue_call(void *unused)
 {
-	(void)unused;
 	CHECK_EQ(weft_work_start(&busy, wait_in_kernel), 0);
 	CHECK_EQ(weft_work_start(&queued, call_nothing), 0);
-	CHECK_EQ(weft_stop(), 0);
-	CHECK_EQ(sem_post(&go_on), 0);
-	return 0;
+	CHECK_EQ(pthread_create(&poster, NULL, let_return, unused), 0);
+	return weft_stop();
 }
 
 static int call_again(void *unused)
@@ -263,6 +277,7 @@ TEST(a_blocking_call_that_a_stopped_run_forgot_can_be_started_in_the_next)
 	weft_work_init(&busy, 5, count_done, NULL);
 	weft_work_init(&queued, 5, count_done, NULL);
 	CHECK_EQ(weft_run(queue_call, NULL, &narrow), 0);
+	CHECK_EQ(pthread_join(poster, NULL), 0);
 	CHECK_EQ(weft_run(call_again, NULL, &narrow), 0);
 	CHECK_EQ(atomic_load(&done), 2);
 }
