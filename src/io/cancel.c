@@ -107,16 +107,12 @@ int weft_op_cancel(weft_op *op)
 	return rc;
 }
 
-/* Closing what is out of use. Files may block; they take the way that does not. */
-void wf_op_close_now(weft_op *op, bool blocks)
+/* Closing what is out of use, on the way that does not block. */
+void wf_op_close_slowly(weft_op *op)
 {
 	struct wf_fd *f = op->record_;
 	struct wf_after after = { 0 };
 
-	if (!blocks) {
-		wf_op_tell(op, close(op->fd) < 0 ? -errno : 0);
-		return;
-	}
 	/* Of the life that is over: the number may come back before we hear. */
 	op->flags_ |= WF_OP_STALE;
 	wf_lock_take(&f->lock);
@@ -129,7 +125,7 @@ void wf_op_close_now(weft_op *op, bool blocks)
 static int close_now(struct wf_fd *f)
 {
 	struct wf_after after = { 0 };
-	int rc = 0;
+	int rc;
 
 	wf_lock_take(&f->lock);
 	if (wf_fd_closing(f)) {
@@ -138,6 +134,7 @@ static int close_now(struct wf_fd *f)
 	}
 	wf_op_close_all(f, &after);
 	wf_lock_give(&f->lock);
+	rc = after.close_rc;
 	if (after.close) {
 		after.close = false;
 		rc = close(after.close_fd) < 0 ? -errno : 0;

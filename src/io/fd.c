@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "io/backend.h"
@@ -205,13 +206,37 @@ void wf_fd_last_out(struct wf_fd *f)
 	wf_after(&after);
 }
 
+uint16_t wf_fd_hold_again(struct wf_fd *f, uint16_t mark)
+{
+	wf_fd_drop(f); /* takes the lock if the descriptor is being closed */
+	return mark != 0 || wf_fd_closing(f) ? 0 : wf_fd_hold(f, 0);
+}
+
+uint16_t wf_fd_mark_settled(struct wf_fd *f)
+{
+	uint16_t mark;
+
+	wf_lock_take(&f->lock);
+	mark = wf_fd_mark(f);
+	wf_lock_give(&f->lock);
+	return mark;
+}
+
+int wf_fd_close(struct wf_fd *f)
+{
+	int rc;
+
+	wf_io->forget(f); /* while the number is still ours */
+	rc = close(f->fd) < 0 ? -errno : 0;
+	wf_fd_forget(f);
+	return rc;
+}
+
 void wf_fd_forget(struct wf_fd *f)
 {
 	wf_io->forget(f);
 	f->life++;
 	__atomic_store_n(&f->kind, WF_KIND_UNKNOWN, __ATOMIC_RELAXED);
-	if (WF_UNLIKELY(wf_fd_closing(f)))
-		__atomic_fetch_and(&f->use, ~WF_FD_CLOSING, __ATOMIC_RELEASE);
 	f->registered = f->sure = f->doubtful = f->level = false;
 	__atomic_store_n(&f->direct, 0, __ATOMIC_RELAXED);
 	wf_fd_set_pipe(f, WF_PIPE_NOT);
@@ -221,4 +246,6 @@ void wf_fd_forget(struct wf_fd *f)
 	f->away = 0;
 	__atomic_store_n(&f->identity, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&f->warm, 0, __ATOMIC_RELAXED);
+	if (WF_UNLIKELY(wf_fd_closing(f)))
+		__atomic_fetch_add(&f->use, WF_FD_CLOSE_ONE - WF_FD_CLOSING, __ATOMIC_ACQ_REL);
 }

@@ -43,7 +43,7 @@ enum wf_cached { WF_CACHED_UNKNOWN, WF_CACHED, WF_CACHED_NOT };
 /* The word `use` of a record. A *try* is a system call that names the number while no busy
  * operation covers it: made by a thread that has not started an operation (now.c). Tries are
  * counted in the low bits, so that close(2) waits for them; WF_FD_CLOSING is set while a close
- * waits; the high bits count how often Weft has closed the number. One atomic addition thus
+ * waits, and until close(2) has returned; the high bits count how often Weft has closed the number. One atomic addition thus
  * begins a try, and tells whether the number still means what the caller knew. */
 #define WF_FD_TRIES 0x7fffu
 #define WF_FD_CLOSING 0x8000u
@@ -152,6 +152,16 @@ static inline uint16_t wf_fd_mark(const struct wf_fd *f)
 	return wf_fd_mark_of(__atomic_load_n(&f->use, __ATOMIC_ACQUIRE));
 }
 
+/* The same for a caller without the lock. If close(2) is under way, waits for it: the number may
+ * be a new descriptor's already. */
+WF_COLD uint16_t wf_fd_mark_settled(struct wf_fd *f);
+static inline uint16_t wf_fd_mark_now(struct wf_fd *f)
+{
+	uint32_t use = __atomic_load_n(&f->use, __ATOMIC_ACQUIRE);
+
+	return WF_LIKELY(!(use & WF_FD_CLOSING)) ? wf_fd_mark_of(use) : wf_fd_mark_settled(f);
+}
+
 /* Called when the last try has ended and a close waits: closes the descriptor. */
 void wf_fd_last_out(struct wf_fd *f);
 
@@ -164,6 +174,10 @@ static inline void wf_fd_drop(struct wf_fd *f)
 		wf_fd_last_out(f);
 }
 
+/* Ends a try that must not be: the mark is another, or the descriptor is being closed. Returns 0;
+ * or, if close(2) was under way and `mark` is 0, what a new try returns after it. */
+WF_COLD uint16_t wf_fd_hold_again(struct wf_fd *f, uint16_t mark);
+
 /* Begins a try of the descriptor that has this mark (0: any). Returns its mark; 0 if that
  * descriptor is closed or being closed. Without the lock. */
 static inline uint16_t wf_fd_hold(struct wf_fd *f, uint16_t mark)
@@ -172,20 +186,28 @@ static inline uint16_t wf_fd_hold(struct wf_fd *f, uint16_t mark)
 
 	if (WF_LIKELY(!(was & WF_FD_CLOSING) && (mark == 0 || mark == wf_fd_mark_of(was))))
 		return wf_fd_mark_of(was);
-	wf_fd_drop(f);
-	return 0;
+	return wf_fd_hold_again(f, mark);
 }
 
-/* Counts a close, if nobody tries: from now on the number means another descriptor. */
-static inline bool wf_fd_retire(struct wf_fd *f) WF_REQUIRES(f->lock)
+/* Whether a try is under way. If a close waits, none begins after this has returned false. */
+static inline bool wf_fd_tried(const struct wf_fd *f)
+{
+	return __atomic_load_n(&f->use, __ATOMIC_ACQUIRE) & WF_FD_TRIES;
+}
+
+/* Lets no try begin any more, if none is under way and no close waits. */
+static inline bool wf_fd_shut(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
 	uint32_t was = __atomic_load_n(&f->use, __ATOMIC_RELAXED);
-	uint32_t next = (was & ~WF_FD_CLOSING) + WF_FD_CLOSE_ONE;
 
-	return !(was & WF_FD_TRIES) &&
-	       __atomic_compare_exchange_n(&f->use, &was, next, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	return !(was & (WF_FD_TRIES | WF_FD_CLOSING)) &&
+	       __atomic_compare_exchange_n(&f->use, &was, was | WF_FD_CLOSING, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
+
+/* Closes a descriptor of which WF_FD_CLOSING is set and no try is under way: 0 or -Exxx. Whoever
+ * uses the number meanwhile waits for the lock: it may be a new descriptor's already. */
+int wf_fd_close(struct wf_fd *f) WF_REQUIRES(f->lock);
 
 int wf_fds_start(void);
 void wf_fds_stop(void);
@@ -225,7 +247,7 @@ static inline void wf_fd_missed(struct wf_fd *f) WF_REQUIRES(f->lock)
 	f->misses = f->misses < WF_FD_MISSES_MAX ? (uint8_t)(2 * f->misses + 1) : WF_FD_MISSES_MAX;
 }
 
-/* Begins a new life: the number means nothing known. */
+/* Begins a new life: the number means nothing known. A close that waits is over. */
 void wf_fd_forget(struct wf_fd *f) WF_REQUIRES(f->lock);
 
 /* Notes what it is, if that is known without asking. */

@@ -31,9 +31,9 @@ static inline struct wf_target wf_number(int fd)
 /* Target of a call that takes several steps. */
 static inline struct wf_target wf_target(int fd)
 {
-	const struct wf_fd *f = wf_fd_peek(fd);
+	struct wf_fd *f = wf_fd_peek(fd);
 
-	return (struct wf_target){ fd, f != NULL ? wf_fd_mark(f) : wf_fd_mark_of(0) };
+	return (struct wf_target){ fd, f != NULL ? wf_fd_mark_now(f) : wf_fd_mark_of(0) };
 }
 
 /* Whether the number still means the same descriptor. */

@@ -418,15 +418,12 @@ int64_t wf_now_close(int fd)
 	if (f == NULL)
 		return n;
 	wf_lock_take(&f->lock);
-	if (quiet(f) && wf_fd_retire(f)) {
+	if (quiet(f) && !wf_fd_tried(f)) {
 		wf_op_end_all(f, -ECANCELED, &after);
-		wf_op_close_quiet(f, &after);
+		if (wf_fd_shut(f))
+			n = wf_fd_close(f);
 	}
 	wf_lock_give(&f->lock);
-	if (after.close) {
-		after.close = false;
-		n = wf_result(close(after.close_fd));
-	}
 	wf_after(&after);
 	return n;
 }

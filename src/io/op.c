@@ -98,18 +98,29 @@ bool wf_op_lingers(const struct wf_fd *f)
 	       how.l_linger > 0;
 }
 
+/* Whether close(2) may take long: then it is made without the lock, which others wait for. */
+static bool closes_slowly(const struct wf_fd *f) WF_REQUIRES(f->lock)
+{
+	return f->kind == WF_KIND_FILE || f->kind == WF_KIND_UNKNOWN || wf_op_lingers(f);
+}
+
+/* If close(2) is made without the lock, the number counts as another descriptor's before it: a call
+ * that begins in between finds the old one, or an error. */
 void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after)
 {
-	if (f->closer != NULL) {
-		after->closer = f->closer;
-		if (wf_op_lingers(f))
-			f->closer->flags_ |= WF_OP_LINGERS;
-		after->closer_blocks = f->kind == WF_KIND_FILE || f->closer->flags_ & WF_OP_LINGERS;
-		f->closer = NULL;
-	} else {
-		after->close_fd = f->fd;
-		after->close = true;
+	bool slowly = closes_slowly(f);
+
+	after->closer = f->closer;
+	after->closer_blocks = slowly;
+	if (f->closer != NULL && wf_op_lingers(f))
+		f->closer->flags_ |= WF_OP_LINGERS;
+	f->closer = NULL;
+	if (!slowly) {
+		after->close_rc = wf_fd_close(f);
+		return;
 	}
+	after->close_fd = f->fd;
+	after->close = after->closer == NULL;
 	wf_fd_forget(f);
 }
 
@@ -186,8 +197,12 @@ WF_HOT void wf_after_do(struct wf_after *after)
 	while (op != NULL)
 		op = deliver(op, after->resume);
 	after->first = after->last = NULL;
-	if (WF_UNLIKELY(after->closer != NULL))
-		wf_op_close_now(after->closer, after->closer_blocks);
+	if (WF_UNLIKELY(after->closer != NULL)) {
+		if (after->closer_blocks)
+			wf_op_close_slowly(after->closer);
+		else
+			wf_op_tell(after->closer, after->close_rc);
+	}
 	if (WF_UNLIKELY(after->close))
 		close(after->close_fd);
 	after->closer = NULL;

@@ -54,10 +54,11 @@ enum {
 /* What is to be done once the record's lock is given back. All zeros: nothing. */
 struct wf_after {
 	weft_op *first, *last; /* to be delivered */
-	weft_op *closer;       /* closes its descriptor, now out of use */
-	bool closer_blocks;    /* and may block doing so */
+	weft_op *closer;       /* a close operation; its descriptor is out of use */
+	bool closer_blocks;    /* it has not closed it yet, and may block doing so */
 	int close_fd;          /* to be closed, if `close` */
 	bool close;
+	int close_rc; /* what close(2) said of a descriptor that was closed under the lock */
 	/* If not NULL: it is the doing of a thread, and another of its color that runs this
 	 * stands by until that waits. */
 	weft_fn *resume;
@@ -137,13 +138,13 @@ void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after 
 /* Whether closing f waits until what was sent has arrived. */
 bool wf_op_lingers(const struct wf_fd *f) WF_REQUIRES(f->lock);
 
-/* Closes a retired descriptor on which no operation is busy. */
+/* Closes a descriptor on which no operation is busy and no try is under way. */
 void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);
 /* Finishes a close that waits, if no operation is busy any more and no try is under way. */
 static inline void wf_op_close_if_quiet(struct wf_fd *f, struct wf_after *after)
 	WF_REQUIRES(f->lock)
 {
-	if (WF_UNLIKELY(wf_fd_closing(f) && f->busy == 0 && wf_fd_retire(f)))
+	if (WF_UNLIKELY(wf_fd_closing(f) && f->busy == 0 && !wf_fd_tried(f)))
 		wf_op_close_quiet(f, after);
 }
 
@@ -190,7 +191,7 @@ static inline void wf_after(struct wf_after *after)
 
 /* Closes the descriptor of a close operation: nothing uses it any more. What may
  * block takes the way that does not. */
-void wf_op_close_now(weft_op *op, bool blocks);
+void wf_op_close_slowly(weft_op *op);
 
 /* Whether its result is a new descriptor. */
 static inline bool wf_op_gives(const weft_op *op)

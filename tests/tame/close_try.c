@@ -5,6 +5,7 @@
 #include "tame/primitives.h"
 
 #include <poll.h>
+#include <sys/syscall.h>
 
 #include "base/fault.h"
 #include "io/op.h"
@@ -701,6 +702,60 @@ THREAD_TEST_WITHOUT_STAND_INS(a_call_that_has_waited_ends_if_its_descriptor_was_
 {
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 		run_step(&steps[i]);
+	return 0;
+}
+
+/* A call may begin while close(2) is under way. It ends, and waits for nothing that is not there any
+ * more. */
+
+static struct {
+	_Atomic int fd; /* to be closed slowly */
+	_Atomic bool under_way;
+	ssize_t result;
+} slow = { .fd = -1 };
+
+int close(int fd)
+{
+	if (fd == slow.fd) {
+		slow.under_way = true;
+		for (int i = 0; i < 300; i++)
+			sched_yield();
+	}
+	return (int)syscall(SYS_close, fd);
+}
+
+static int receive_when_closing(void *unused)
+{
+	char c;
+
+	(void)unused;
+	while (!slow.under_way)
+		sched_yield();
+	slow.result = weft_recv(slow.fd, &c, 1, 0);
+	return 0;
+}
+
+THREAD_TEST_WITHOUT_STAND_INS(a_call_that_begins_while_a_descriptor_is_closed_ends, 2)
+{
+	weft_thread_attr attr = { .on = true, .color = weft_color_new() };
+	weft_thread *t;
+	int fd[2];
+
+	CHECK_EQ(weft_color_pin(weft_color_current(), 0), 0);
+	CHECK_EQ(weft_color_pin(attr.color, 1), 0);
+	CHECK_EQ(weft_yield(), 0);
+	for (int i = 0; i < 20; i++) {
+		socket_pair(fd);
+		CHECK_EQ(weft_send(fd[0], "x", 1, 0), 1);
+		slow.under_way = false;
+		slow.fd = fd[0];
+		CHECK_EQ(weft_thread_start(&t, &attr, receive_when_closing, NULL), 0);
+		CHECK_EQ(weft_close(fd[0]), 0);
+		CHECK_EQ(join(t), 0);
+		CHECK_EQ(slow.result, -EBADF);
+		slow.fd = -1;
+		CHECK_EQ(close(fd[1]), 0);
+	}
 	return 0;
 }
 
