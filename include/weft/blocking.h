@@ -327,7 +327,8 @@ static inline int weft_signal_wait(const sigset_t *set)
  *           -ETIMEDOUT, -ECANCELED  the child lives on, or is not reaped
  *           -ECHILD     not a child of this process; or the program reaped it (by a
  *                       handler of SIGCHLD that waits for any child, or by ignoring
- *                       SIGCHLD) and its status is lost (Linux before 6.15): reported
+ *                       SIGCHLD) and its status is lost (Linux before 6.15, or a
+ *                       child that ended before the call found it): reported
  *           -EINVAL, -EPERM, -EMFILE, -ENOMEM, -ESHUTDOWN
  */
 WEFT_API int weft_child_join_until(pid_t pid, int *status, uint64_t deadline);
