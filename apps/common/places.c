@@ -10,6 +10,7 @@
  */
 #include "places.h"
 
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -21,7 +22,12 @@
 
 #include <weft/time.h>
 
+#include "socket.h"
+
 #define RELIST_TIME WEFT_SEC
+
+/* A peer that has let nothing more be sent for so long does not take what waits for it. */
+#define TAKE_TIME WEFT_SEC
 
 /* Pauses before the next try: until a connection that was shut down is closed; and if none can be
  * shut down. */
@@ -188,24 +194,21 @@ static bool has_spoken(const struct conn_place *p)
 	return !atomic_load(&p->yields) && ioctl(p->fd, FIONREAD, &size) == 0 && size > 0;
 }
 
-/* 0 only if the kernel does not tell. */
-static uint64_t bytes_taken(const struct conn_place *p)
+/* Does the peer take what was sent? While much waits for it the kernel sends some whenever the peer
+ * has made room. By HTTP/2 none need wait in the kernel while the peer holds it up: so the server
+ * tells when it sent some. */
+static bool is_taking(const struct conn_place *p)
 {
+	uint64_t sent = atomic_load(&p->sent);
 	struct tcp_info info = { 0 };
 	socklen_t size = sizeof info;
+	int left = 0;
 
-	return getsockopt(p->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0
-		       ? info.tcpi_bytes_acked + 1
-		       : 0;
-}
-
-/* Has the peer taken something since the last look? */
-static bool has_taken(struct conn_place *p)
-{
-	uint64_t before = atomic_load(&p->taken), now = before != 0 ? bytes_taken(p) : 0;
-
-	atomic_store(&p->taken, now);
-	return now != before;
+	if (sent != 0 && weft_now() < sent + TAKE_TIME)
+		return true;
+	return ioctl(p->fd, SIOCOUTQ, &left) == 0 && left > SOCKET_LEFT &&
+	       getsockopt(p->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+	       info.tcpi_last_data_sent < TAKE_TIME / WEFT_MS;
 }
 
 static void evict(struct conn_place *p)
@@ -228,7 +231,7 @@ static bool free_first(const struct list *list)
 			break;
 		if (change(p, BUSY, UNLISTED)) {
 			delist(p);
-		} else if (has_spoken(p) || has_taken(p)) {
+		} else if (has_spoken(p) || is_taking(p)) {
 			delist(p);
 			enlist(p);
 			kept = kept != NULL ? kept : p;
@@ -300,10 +303,9 @@ void place_yield(struct conn_place *p, bool yields)
 	atomic_store(&p->yields, yields);
 }
 
-void place_sends(struct conn_place *p)
+void place_sent(struct conn_place *p, uint64_t when)
 {
-	if (atomic_load(&p->taken) == 0)
-		atomic_store(&p->taken, bytes_taken(p));
+	atomic_store(&p->sent, when);
 }
 
 void place_leave(struct conn_place *p)

@@ -3,7 +3,7 @@
  * The places are limited, in all and for each address. While a connection waits for its peer, it
  * can lose its place to a newcomer; the connection that has waited longest loses it first. A
  * connection that is busy, or has input that is not read yet, keeps its place, unless it yields. So
- * does one whose peer takes what was sent.
+ * does a connection whose peer has taken some of what is to be sent within the last second.
  */
 #ifndef COMMON_PLACES_H
 #define COMMON_PLACES_H
@@ -28,7 +28,7 @@ struct conn_place {
 	int fd;
 	_Atomic int state;
 	_Atomic bool yields;
-	_Atomic uint64_t taken; /* what the peer had taken at the last look, or 0: it need not */
+	_Atomic uint64_t sent; /* as place_sent told */
 };
 
 /* Sets the limits (0: none), before the first connection. One IPv6 network of 64 bits counts as one
@@ -51,9 +51,9 @@ void place_wait(struct conn_place *p, uint64_t now);
  * was sent. */
 void place_yield(struct conn_place *p, bool yields);
 
-/* From now on the peer is to take what was sent. While it takes some between any two looks, a
- * waiting connection keeps its place. */
-void place_sends(struct conn_place *p);
+/* For a server that holds bytes back until the peer lets it send them: when it last sent some, or 0:
+ * it holds none back. Of bytes in the kernel the places know themselves. */
+void place_sent(struct conn_place *p, uint64_t when);
 
 /* Gives the place back, if one is held: before `fd` is closed. */
 void place_leave(struct conn_place *p);

@@ -302,8 +302,7 @@ static ssize_t await_client(struct h2_session *session, bool at_end, bool more)
 
 	if (more || session->count[H2_ANSWERING] > 0)
 		return await_input(session, at_end, deadline);
-	if (session->first[H2_GOING] != NULL)
-		place_sends(place);
+	place_sent(place, session->first[H2_GOING] != NULL ? session->went : 0);
 	place_wait(place, weft_now());
 	n = await_input(session, at_end, deadline);
 	return place_busy(place) ? n : -ECONNRESET;

@@ -261,6 +261,7 @@ static ssize_t on_read(nghttp2_session *h2, int32_t id, uint8_t *buf, size_t siz
 	if (n < 0)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	s->session->effects++;
+	s->session->went = weft_now();
 	s->slice += (uint64_t)n;
 	if (s->slice >= SEND_SLICE)
 		allow(s, settings.send_time);

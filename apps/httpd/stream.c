@@ -77,7 +77,6 @@ static int await_client(struct stream *s, uint64_t deadline)
 
 	if (now >= deadline)
 		return -ETIMEDOUT;
-	place_sends(&s->place);
 	place_yield(&s->place, true);
 	place_wait(&s->place, now);
 	rc = weft_poll_until(&p, 1, deadline);
@@ -322,7 +321,6 @@ void stream_await_taken(struct stream *s)
 {
 	if (s->error != 0 || s->sent <= SOCKET_LEFT)
 		return;
-	place_sends(&s->place);
 	place_yield(&s->place, true);
 	place_wait(&s->place, weft_now());
 	s->error = socket_await_taken(s->fd, settings.send_time);

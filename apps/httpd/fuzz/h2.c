@@ -172,9 +172,10 @@ bool place_busy(struct conn_place *p)
 	return true;
 }
 
-void place_sends(struct conn_place *p)
+void place_sent(struct conn_place *p, uint64_t when)
 {
 	(void)p;
+	(void)when;
 }
 
 void place_wait(struct conn_place *p, uint64_t now)
