@@ -198,16 +198,24 @@ static bool is_idle(const struct h2_session *session)
 /* Streams that wait for the client. */
 static const enum h2_place slow_places[] = { H2_COMING, H2_GOING };
 
-static uint64_t deadline_of(const struct h2_session *session)
+/* When something is late, whatever the client does. */
+static uint64_t due_of(const struct h2_session *session)
 {
-	uint64_t deadline = is_idle(session) ? session->conn->idle_until : weft_now() + LOOK_TIME;
+	uint64_t due = is_idle(session) ? session->conn->idle_until : WEFT_FOREVER;
 
-	if (session->head_until != 0 && session->head_until < deadline)
-		deadline = session->head_until;
+	if (session->head_until != 0 && session->head_until < due)
+		due = session->head_until;
 	for (int i = 0; i < 2; i++)
 		for (struct h2_stream *s = session->first[slow_places[i]]; s != NULL; s = s->next)
-			deadline = s->until < deadline ? s->until : deadline;
-	return deadline;
+			due = s->until < due ? s->until : due;
+	return due;
+}
+
+static uint64_t deadline_of(const struct h2_session *session)
+{
+	uint64_t due = due_of(session), look = weft_now() + LOOK_TIME;
+
+	return is_idle(session) || due < look ? due : look;
 }
 
 /* Ends late streams. 0, or -EPROTO if a head is late: no other frame can come before its rest. */
@@ -297,14 +305,15 @@ static bool is_over(struct h2_session *session, bool at_end)
 static ssize_t await_client(struct h2_session *session, bool at_end, bool more)
 {
 	struct conn_place *place = &session->conn->stream.place;
-	uint64_t deadline = more ? 0 : deadline_of(session);
 	ssize_t n;
 
 	if (more || session->count[H2_ANSWERING] > 0)
-		return await_input(session, at_end, deadline);
+		return await_input(session, at_end, more ? 0 : deadline_of(session));
 	place_sent(place, session->first[H2_GOING] != NULL ? session->went : 0);
 	place_wait(place, weft_now());
-	n = await_input(session, at_end, deadline);
+	do /* a look is no reason to go to the end of those that wait */
+		n = await_input(session, at_end, deadline_of(session));
+	while (n == -ETIMEDOUT && !server_is_stopping() && weft_now() < due_of(session));
 	return place_busy(place) ? n : -ECONNRESET;
 }
 

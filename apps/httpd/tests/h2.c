@@ -893,6 +893,35 @@ TEST(downloads_that_the_client_does_not_let_go_on_give_way)
 	server_end();
 }
 
+/* By then the server has looked several times whether it is to stop. */
+TEST(a_download_that_stands_still_gives_way_before_a_newer_idle_connection)
+{
+	int still, idle, silent, newer;
+
+	site_make();
+	SERVER("--max-connections", "3", "--send-time", "3600000", "--idle-time", "3600000",
+	       "--head-time", "2500");
+	still = h2_dial(NO_WINDOW, 6);
+	h2_ask(still, 1, "GET", "/large.bin", true);
+	CHECK_EQ(status_of(still, 1), 200);
+	idle = dial();
+	say(idle, "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK_EQ(hear_reply(idle), 200);
+	silent = dial();
+	hear(silent, 0); /* the time for a head is over */
+	newer = dial();
+	CHECK_EQ(get("/a.txt", ""), 200);
+	say(idle, "GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK_EQ(hear_reply(idle), 200);
+	while (h2_hear(still))
+		;
+	close(still);
+	close(idle);
+	close(silent);
+	close(newer);
+	server_end();
+}
+
 TEST(replies_that_leave_no_room_for_other_requests_give_way)
 {
 	int fds[8];
