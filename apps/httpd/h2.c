@@ -21,8 +21,9 @@
  * those that it let come to their end. */
 enum { RESETS = 100 };
 
-/* Frames a client may send for each that has an effect, once it has sent so many. They cost little,
- * and clients may announce a window for each byte, or ask all the time whether we are there. */
+/* Frames a client may send for each effect (h2_session.h), once it has sent so many. They cost little:
+ * clients may announce each byte that they have taken, for the stream and for the connection, or ask
+ * all the time whether we are there. */
 enum { FRAMES = 10000, FRAMES_FOR_EFFECT = 100 };
 
 /* A head that is longer than so many of the longest ends the connection; up to there it gets 431.

@@ -10,6 +10,9 @@
 /* So much of a body must come within body_time, and of a reply go within send_time. */
 enum { BODY_SLICE = 65536, SEND_SLICE = 256 << 10 };
 
+/* So many bytes of a reply are an effect: clients may answer each by two frames. */
+enum { EFFECT = 50 };
+
 /* Bytes of a body that is refused, which are thrown away. */
 enum { SKIPPED_MOST = 1 << 20 };
 
@@ -260,7 +263,7 @@ static ssize_t on_read(nghttp2_session *h2, int32_t id, uint8_t *buf, size_t siz
 	(void)arg;
 	if (n < 0)
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	s->session->effects++;
+	s->session->effects += 1 + (uint64_t)n / EFFECT;
 	s->session->went = weft_now();
 	s->slice += (uint64_t)n;
 	if (s->slice >= SEND_SLICE)

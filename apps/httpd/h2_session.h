@@ -36,7 +36,7 @@ struct h2_session {
 	_Atomic size_t unsent;          /* bytes of handlers' replies; the handlers add to it */
 	_Atomic size_t kept;            /* memory of all streams, see h2_keep */
 	uint64_t resets, ended;         /* streams that came to a bad end, and to a good one */
-	uint64_t effects;               /* requests, pieces of bodies and of replies */
+	uint64_t effects;               /* requests, pieces of bodies, bytes of replies */
 	uint64_t went;                  /* when the last piece of a reply's body did */
 	weft_scope *waiting;            /* the wait for input, if it is to end when a handler has */
 	bool goaway;                    /* was said */

@@ -606,6 +606,31 @@ TEST(windows_may_grow_by_bytes_while_replies_use_them)
 	server_end();
 }
 
+/* As clients do that read by so much at a time. */
+TEST(a_client_may_announce_what_it_has_taken_in_small_steps)
+{
+	enum { STEP = 64, FRAME = 13 };
+	static const char step[2 * FRAME] = "\0\0\4\x08\0\0\0\0\1\0\0\0\x40"
+					    "\0\0\4\x08\0\0\0\0\0\0\0\0\x40";
+	static char steps[(1 << 16) / STEP * sizeof step];
+	size_t size = 0, count = 0;
+	int fd;
+
+	for (size_t i = 0; i < sizeof steps; i++)
+		steps[i] = step[i % sizeof step];
+	site_make();
+	SERVER();
+	fd = plain();
+	h2_ask(fd, 1, "GET", "/large.bin", true);
+	for (; size < FILES_LARGE; count = size / STEP) {
+		hear_data(fd, &size, 1);
+		say_bytes(fd, steps, (size / STEP - count) * sizeof step);
+	}
+	CHECK_EQ(size, FILES_LARGE);
+	close(fd);
+	server_end();
+}
+
 TEST(a_small_head_does_not_grow_without_limit)
 {
 	static char block[16000];
