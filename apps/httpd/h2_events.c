@@ -106,10 +106,10 @@ static int on_begin_frame(nghttp2_session *h2, const nghttp2_frame_hd *frame, vo
 	return 0;
 }
 
-/* There is no room for the stream; the client may try again. */
+/* There is no room for the stream; the client may try again, and is not to blame. Too many frames
+ * without effect end the connection all the same. */
 static int refuse(struct h2_session *session, int32_t id)
 {
-	session->resets++;
 	return nghttp2_submit_rst_stream(session->h2, NGHTTP2_FLAG_NONE, id,
 					 NGHTTP2_REFUSED_STREAM);
 }

@@ -305,6 +305,33 @@ TEST(streams_of_all_connections_have_a_limit)
 	server_end();
 }
 
+TEST(who_tries_again_while_others_take_all_room_is_not_ended)
+{
+	int fds[2];
+
+	SERVER("--max-head", "1000", "--max-kept", "100000", "--body-time", "3600000");
+	for (int i = 0; i < 2; i++) {
+		fds[i] = plain();
+		for (int j = 1; j < 140; j += 2)
+			h2_ask(fds[i], j, "POST", "/echo", false);
+		h2_say(fds[i], PING, 0, 0, "12345678", 8);
+		do
+			CHECK(h2_hear(fds[i]));
+		while (last.type != PING);
+	}
+	for (int i = 141; i < 800; i += 2) {
+		h2_ask(fds[1], i, "GET", "/", true);
+		do
+			CHECK(h2_hear(fds[1]));
+		while (last.stream != i);
+		CHECK_EQ(last.type, RST_STREAM);
+		CHECK_EQ(last.data[3], REFUSED_STREAM);
+	}
+	for (int i = 0; i < 2; i++)
+		close(fds[i]);
+	server_end();
+}
+
 static void echo(int fd, int stream, size_t size)
 {
 	static const char much[16000];
