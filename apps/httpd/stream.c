@@ -337,6 +337,6 @@ void stream_close(struct stream *s, bool politely)
 	place_leave(&s->place);
 	if (s->error != 0)
 		socket_abandon(s->fd);
-	/* weft_close would first ask the kernel whether it has to wait, which it has not. */
+	/* Not weft_close, which waits: close(2) does not block here, as the time to linger is 0. */
 	weft_fd_close(s->fd);
 }
