@@ -13,6 +13,9 @@
 /* A peer must take so much within send_time. */
 enum { SLICE = 256 << 10, TLS_BLOCK = 16384 };
 
+/* The kernel has room for so much when poll(2) reports POLLOUT. */
+enum { PIECE = 4096 };
+
 /* A client that takes longer for what is sent at a time can lose its place, until it has taken
  * some. */
 #define TAKE_TIME (100 * WEFT_MS)
@@ -56,15 +59,41 @@ static void take_off(struct slice *slice, size_t size)
 	slice->size -= size;
 }
 
+static bool can_take(const struct stream *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* A file may come slowly, too. If the client could take some all the same, a piece for which it has
+ * room gets all the time. */
+static ssize_t send_file(struct stream *s, const struct slice *slice, uint64_t soon,
+			 uint64_t deadline)
+{
+	int64_t offset = (int64_t)slice->offset;
+	ssize_t n = weft_sendfile_until(s->fd, slice->file, offset, slice->size, soon);
+
+	if (n != -ETIMEDOUT || !can_take(s))
+		return n;
+	return weft_sendfile_until(s->fd, slice->file, offset,
+				   slice->size < PIECE ? slice->size : PIECE, deadline);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static ssize_t send_some(struct stream *s, const struct slice *slice, uint64_t deadline)
 {
+	uint64_t soon = least(deadline, weft_now() + TAKE_TIME);
+
 	if (slice->data == NULL)
-		return weft_sendfile_until(s->fd, slice->file, (int64_t)slice->offset, slice->size,
-					   deadline);
+		return send_file(s, slice, soon, deadline);
 	if (s->tls != NULL)
-		return tls_send(s->tls, slice->data, slice->size, deadline);
-	return weft_send_until(s->fd, slice->data, slice->size, MSG_WAITALL | slice->flags,
-			       deadline);
+		return tls_send(s->tls, slice->data, slice->size, soon);
+	return weft_send_until(s->fd, slice->data, slice->size, MSG_WAITALL | slice->flags, soon);
 }
 
 /* Waits until the client has taken some. If it takes nothing the connection can lose its place
@@ -77,6 +106,8 @@ static int await_client(struct stream *s, uint64_t deadline)
 
 	if (now >= deadline)
 		return -ETIMEDOUT;
+	if (can_take(s))
+		return 0;
 	place_yield(&s->place, true);
 	place_wait(&s->place, now);
 	rc = weft_poll_until(&p, 1, deadline);
@@ -86,15 +117,10 @@ static int await_client(struct stream *s, uint64_t deadline)
 	return rc < 0 ? rc : 0;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int send_slice(struct stream *s, struct slice slice, uint64_t deadline)
 {
 	while (slice.size > 0 && s->error == 0) {
-		ssize_t n = send_some(s, &slice, least(deadline, weft_now() + TAKE_TIME));
+		ssize_t n = send_some(s, &slice, deadline);
 
 		if (n > 0) {
 			s->sent += (uint64_t)n;
