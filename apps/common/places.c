@@ -53,10 +53,16 @@ struct list {
 	struct conn_place *first, *last;
 };
 
+/* Taking: whose peers were seen to take what was sent, the first seen first. Nobody looks at them
+ * again for TAKE_TIME: however many they are, they hide none that has stopped. */
+struct lists {
+	struct list waiting, taking;
+};
+
 struct address {
 	uint64_t key;
 	uint64_t count;
-	struct list waiting;
+	struct lists lists;
 	struct address *next;
 };
 
@@ -65,7 +71,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	uint64_t most, most_of_address;
 	uint64_t count, leaving;
-	struct list waiting;
+	struct lists lists;
 	struct address *buckets[BUCKETS];
 } places;
 
@@ -168,16 +174,23 @@ static void take_out(struct list *list, struct conn_place *p, int which)
 		list->last = link->prev;
 }
 
-static void enlist(struct conn_place *p)
+static struct list *list_of(struct lists *lists, const struct conn_place *p)
 {
-	append(&places.waiting, p, ALL);
-	append(&p->address->waiting, p, OWN);
+	return atomic_load(&p->taking) != 0 ? &lists->taking : &lists->waiting;
+}
+
+/* `taking`: until when nobody looks at it, or 0: it waits. */
+static void enlist(struct conn_place *p, uint64_t taking)
+{
+	atomic_store(&p->taking, taking);
+	append(list_of(&places.lists, p), p, ALL);
+	append(list_of(&p->address->lists, p), p, OWN);
 }
 
 static void delist(struct conn_place *p)
 {
-	take_out(&places.waiting, p, ALL);
-	take_out(&p->address->waiting, p, OWN);
+	take_out(list_of(&places.lists, p), p, ALL);
+	take_out(list_of(&p->address->lists, p), p, OWN);
 }
 
 /* Places */
@@ -197,14 +210,14 @@ static bool has_spoken(const struct conn_place *p)
 /* Does the peer take what was sent? While much waits for it the kernel sends some whenever the peer
  * has made room. By HTTP/2 none need wait in the kernel while the peer holds it up: so the server
  * tells when it sent some. */
-static bool is_taking(const struct conn_place *p)
+static bool is_taking(const struct conn_place *p, uint64_t now)
 {
 	uint64_t sent = atomic_load(&p->sent);
 	struct tcp_info info = { 0 };
 	socklen_t size = sizeof info;
 	int left = 0;
 
-	if (sent != 0 && weft_now() < sent + TAKE_TIME)
+	if (sent != 0 && now < sent + TAKE_TIME)
 		return true;
 	return ioctl(p->fd, SIOCOUTQ, &left) == 0 && left > SOCKET_LEFT &&
 	       getsockopt(p->fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
@@ -219,22 +232,43 @@ static void evict(struct conn_place *p)
 	shutdown(p->fd, SHUT_RDWR);
 }
 
-/* Takes its place from the first connection in the list that still waits. Busy ones are taken off
+/* The next to be looked at, of the lists in turn. `kept`: where it comes first in its list, all there
+ * have been looked at. */
+static struct conn_place *next_of(const struct lists *lists, const struct conn_place *kept,
+				  int looks, uint64_t now)
+{
+	struct conn_place *waiting = lists->waiting.first, *taking = lists->taking.first;
+
+	if (waiting == kept)
+		waiting = NULL;
+	if (taking != NULL && now < atomic_load(&taking->taking))
+		taking = NULL;
+	if (waiting == NULL || taking == NULL)
+		return waiting != NULL ? waiting : taking;
+	return looks % 2 == 0 ? waiting : taking;
+}
+
+/* Takes its place from the first connection in the lists that still waits. Busy ones are taken off
  * the list: each has had a request. False: none waits, or too many are leaving already. */
-static bool free_first(const struct list *list)
+static bool free_first(const struct lists *lists)
 {
 	struct conn_place *p, *kept = NULL;
+	uint64_t now = weft_now();
 
 	for (int looks = 0; looks < LOOKS && places.leaving < LEAVING_MOST;) {
-		p = list->first;
-		if (p == kept) /* the list is empty, or all in it have been looked at */
+		p = next_of(lists, kept, looks, now);
+		if (p == NULL)
 			break;
 		if (change(p, BUSY, UNLISTED)) {
 			delist(p);
-		} else if (has_spoken(p) || is_taking(p)) {
+		} else if (has_spoken(p)) {
 			delist(p);
-			enlist(p);
+			enlist(p, 0);
 			kept = kept != NULL ? kept : p;
+			looks++;
+		} else if (is_taking(p, now)) {
+			delist(p);
+			enlist(p, now + TAKE_TIME);
 			looks++;
 		} else if (change(p, WAITING, LOST)) {
 			evict(p);
@@ -256,8 +290,8 @@ static bool has_room(uint64_t key)
 	const struct address *a = *find(key);
 
 	if (has_share(a))
-		return free_first(&a->waiting);
-	return places.count < places.most || free_first(&places.waiting);
+		return free_first(&a->lists);
+	return places.count < places.most || free_first(&places.lists);
 }
 
 bool place_take(struct conn_place *p, int fd, const struct sockaddr_storage *peer)
@@ -269,7 +303,7 @@ bool place_take(struct conn_place *p, int fd, const struct sockaddr_storage *pee
 	if (p->address != NULL) {
 		p->fd = fd;
 		atomic_store(&p->state, WAITING);
-		enlist(p);
+		enlist(p, 0);
 	}
 	pthread_mutex_unlock(&lock);
 	return p->address != NULL;
@@ -284,14 +318,15 @@ void place_wait(struct conn_place *p, uint64_t now)
 {
 	int state;
 
-	if (now - p->listed < RELIST_TIME && change(p, BUSY, WAITING))
+	if (now - p->listed < RELIST_TIME && atomic_load(&p->taking) == 0 &&
+	    change(p, BUSY, WAITING))
 		return;
 	pthread_mutex_lock(&lock);
 	state = atomic_load(&p->state);
 	if (state == WAITING || state == BUSY)
 		delist(p);
 	if (state != LOST && state != NONE) {
-		enlist(p);
+		enlist(p, 0);
 		atomic_store(&p->state, WAITING);
 	}
 	pthread_mutex_unlock(&lock);
@@ -358,7 +393,7 @@ uint64_t places_make_room(void)
 	bool soon;
 
 	pthread_mutex_lock(&lock);
-	soon = free_first(&places.waiting);
+	soon = free_first(&places.lists);
 	pthread_mutex_unlock(&lock);
 	return soon ? CLOSE_TIME : ROOM_TIME;
 }

@@ -28,7 +28,8 @@ struct conn_place {
 	int fd;
 	_Atomic int state;
 	_Atomic bool yields;
-	_Atomic uint64_t sent; /* as place_sent told */
+	_Atomic uint64_t taking; /* in the lists of those that take: until when; else 0 */
+	_Atomic uint64_t sent;   /* as place_sent told */
 };
 
 /* Sets the limits (0: none), before the first connection. One IPv6 network of 64 bits counts as one

@@ -7,11 +7,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <weft/time.h>
+
 #include "harness/test.h"
 
 /* What the kernel tells of every connection: how much was sent and is not taken, and when some was
  * sent last. */
 static int left_now;
+static int stopped; /* connections below this number take no more */
 static struct tcp_info told;
 
 static int tell_size(int fd, unsigned long what, int *size)
@@ -26,14 +29,25 @@ static int tell_info(int fd, int level, int name, void *value, socklen_t *size)
 {
 	CHECK(fd >= -1 && level == IPPROTO_TCP && name == TCP_INFO && *size == sizeof told);
 	memcpy(value, &told, sizeof told);
+	if (fd >= 0 && fd < stopped)
+		((struct tcp_info *)value)->tcpi_last_data_sent = 1000;
 	return 0;
 }
 
+static uint64_t later; /* than by the clock */
+
+static uint64_t tell_time(void)
+{
+	return weft_now() + later;
+}
+
+#define weft_now tell_time
 #define ioctl tell_size
 #define getsockopt tell_info
 #include "../places.c"
 #undef getsockopt
 #undef ioctl
+#undef weft_now
 
 static struct sockaddr_storage peer(const char *text)
 {
@@ -71,7 +85,10 @@ static void begin(uint64_t most, uint64_t most_of_address)
 	memset(held, 0, sizeof held);
 	CHECK_EQ(places.count, 0);
 	CHECK_EQ(places.leaving, 0);
-	CHECK(places.waiting.first == NULL && places.waiting.last == NULL);
+	CHECK(places.lists.waiting.first == NULL && places.lists.waiting.last == NULL);
+	CHECK(places.lists.taking.first == NULL && places.lists.taking.last == NULL);
+	later = 0;
+	stopped = left_now = 0;
 	places_init(most, most_of_address);
 }
 
@@ -262,11 +279,23 @@ TEST(who_takes_what_was_sent_keeps_its_place)
 	for (int i = 0; i < 3; i++) /* however many look */
 		CHECK(!add("10.0.0.2") && !lost(0));
 	told.tcpi_last_data_sent = 1000;
+	later = TAKE_TIME;
 	CHECK(add("10.0.0.2") && lost(0));
-	told.tcpi_last_data_sent = 0;
-	CHECK(!add("10.0.0.3") && !lost(1));
 	left_now = SOCKET_LEFT; /* with the rest the kernel can be left */
+	told.tcpi_last_data_sent = 0;
 	CHECK(add("10.0.0.3") && lost(1));
+}
+
+TEST(who_has_taken_all_can_lose_its_place_as_any_other)
+{
+	begin(1, 0);
+	CHECK(add("10.0.0.1"));
+	left_now = SOCKET_LEFT + 1;
+	CHECK(!add("10.0.0.2"));
+	CHECK(place_busy(&held[0]));
+	left_now = 0;
+	place_wait(&held[0], weft_now());
+	CHECK(add("10.0.0.2") && lost(0));
 }
 
 TEST(who_takes_what_the_server_holds_back_keeps_its_place)
@@ -276,9 +305,29 @@ TEST(who_takes_what_the_server_holds_back_keeps_its_place)
 	place_sent(&held[0], weft_now() + 3600 * WEFT_SEC);
 	CHECK(!add("10.0.0.2") && !add("10.0.0.2") && !lost(0));
 	place_sent(&held[0], 0);
+	later = TAKE_TIME;
 	CHECK(add("10.0.0.2") && lost(0));
-	place_sent(&held[1], weft_now() - TAKE_TIME);
+	place_sent(&held[1], weft_now() + later - TAKE_TIME);
 	CHECK(add("10.0.0.3") && lost(1));
+}
+
+TEST(those_who_take_do_not_hide_those_who_have_stopped)
+{
+	enum { FIRST = 1 << 20 };
+	struct sockaddr_storage from = peer("10.0.0.1");
+
+	begin(5 * LOOKS / 2, 0);
+	left_now = SOCKET_LEFT + 1;
+	told.tcpi_last_data_sent = 0;
+	for (int i = 0; i < 5 * LOOKS / 2; i++)
+		CHECK(place_take(&held[came++], FIRST + i, &from));
+	for (int i = 0; i < 3; i++)
+		CHECK(!add("10.0.0.2"));
+	later = TAKE_TIME;
+	stopped = FIRST + LOOKS / 2;
+	for (unsigned i = 0; i < LOOKS / 2; i++)
+		CHECK(add_busy("10.0.0.2") && lost(i));
+	CHECK(!add("10.0.0.2"));
 }
 
 /* As many as there are buckets; a good hash has seldom more than 7 in one. */
