@@ -405,8 +405,7 @@ int64_t wf_now_open(int dir, const char *path, int flags)
 /* Whether closing f has nothing to wait for, as far as we know. */
 static bool quiet(struct wf_fd *f) WF_REQUIRES(f->lock)
 {
-	return !wf_fd_closing(f) && f->kind != WF_KIND_UNKNOWN && f->kind != WF_KIND_FILE &&
-	       f->busy == 0 && !wf_op_lingers(f);
+	return !wf_fd_closing(f) && f->busy == 0 && wf_op_closes_quickly(f);
 }
 
 int64_t wf_now_close(int fd)

@@ -93,32 +93,39 @@ bool wf_op_lingers(const struct wf_fd *f)
 	struct linger how = { 0, 0 };
 	socklen_t len = sizeof how;
 
-	return f->kind == WF_KIND_TCP &&
+	return (f->kind == WF_KIND_TCP || f->kind == WF_KIND_SOCKET) &&
 	       getsockopt(f->fd, SOL_SOCKET, SO_LINGER, &how, &len) == 0 && how.l_onoff &&
 	       how.l_linger > 0;
 }
 
-/* Whether close(2) may take long: then it is made without the lock, which others wait for. */
-static bool closes_slowly(const struct wf_fd *f) WF_REQUIRES(f->lock)
+bool wf_op_closes_quickly(const struct wf_fd *f)
 {
-	return f->kind == WF_KIND_FILE || f->kind == WF_KIND_UNKNOWN || wf_op_lingers(f);
+	switch (wf_fd_kind(f)) {
+	case WF_KIND_TCP:
+	case WF_KIND_SOCKET:
+		return !wf_op_lingers(f);
+	case WF_KIND_OTHER:
+		return wf_fd_pipe(f);
+	default:
+		return false;
+	}
 }
 
 /* If close(2) is made without the lock, the number counts as another descriptor's before it: a call
  * that begins in between finds the old one, or an error. */
 void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after)
 {
-	bool slowly = closes_slowly(f);
+	bool quickly = wf_op_closes_quickly(f);
 
 	after->closer = f->closer;
-	after->closer_blocks = slowly;
-	if (f->closer != NULL && wf_op_lingers(f))
-		f->closer->flags_ |= WF_OP_LINGERS;
+	after->closer_blocks = !quickly;
 	f->closer = NULL;
-	if (!slowly) {
+	if (quickly) {
 		after->close_rc = wf_fd_close(f);
 		return;
 	}
+	if (after->closer != NULL && f->kind != WF_KIND_FILE)
+		after->closer->flags_ |= WF_OP_LINGERS;
 	after->close_fd = f->fd;
 	after->close = after->closer == NULL;
 	wf_fd_forget(f);

@@ -47,7 +47,7 @@ enum {
 	WF_OP_CANCEL_HANDED = 32, /* uring: its cancel entry is on some poller's list */
 	WF_OP_HELD = 64,          /* uring: complete, but for the cancel entry */
 	WF_OP_CONNECTING = 128,   /* epoll: the connection attempt is under way */
-	WF_OP_LINGERS = 256,      /* a close that waits for what was sent */
+	WF_OP_LINGERS = 256,      /* a close that may wait, as for what was sent */
 	WF_OP_PACED = 512,        /* busy, and counted in `paced` */
 };
 
@@ -137,6 +137,11 @@ void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after 
 
 /* Whether closing f waits until what was sent has arrived. */
 bool wf_op_lingers(const struct wf_fd *f) WF_REQUIRES(f->lock);
+
+/* Whether close(2) takes a few microseconds only: it may be made under the lock, which others wait
+ * for. So it is of pipes, and of sockets that do not linger; a terminal, or an inotify instance, may
+ * take milliseconds or seconds. */
+bool wf_op_closes_quickly(const struct wf_fd *f) WF_REQUIRES(f->lock);
 
 /* Closes a descriptor on which no operation is busy and no try is under way. */
 void wf_op_close_quiet(struct wf_fd *f, struct wf_after *after) WF_REQUIRES(f->lock);

@@ -5,6 +5,7 @@
 #include "tame/primitives.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 
 #include "base/fault.h"
@@ -714,14 +715,28 @@ static struct {
 	ssize_t result;
 } slow = { .fd = -1 };
 
+static struct {
+	_Atomic int fd; /* its number is free long before close(2) returns */
+	_Atomic bool freed, over;
+} late = { .fd = -1 };
+
 int close(int fd)
 {
+	int rc;
+
 	if (fd == slow.fd) {
 		slow.under_way = true;
 		for (int i = 0; i < 300; i++)
 			sched_yield();
 	}
-	return (int)syscall(SYS_close, fd);
+	rc = (int)syscall(SYS_close, fd);
+	if (fd == late.fd) {
+		late.fd = -1;
+		late.freed = true;
+		while (!late.over)
+			sched_yield();
+	}
+	return rc;
 }
 
 static int receive_when_closing(void *unused)
@@ -756,6 +771,41 @@ THREAD_TEST_WITHOUT_STAND_INS(a_call_that_begins_while_a_descriptor_is_closed_en
 		slow.fd = -1;
 		CHECK_EQ(close(fd[1]), 0);
 	}
+	return 0;
+}
+
+/* close(2) of what is neither a socket nor a pipe may take long. Whoever gets the number meanwhile
+ * does not wait for it. */
+
+static int open_when_freed(void *unused)
+{
+	int fd;
+
+	(void)unused;
+	while (!late.freed && !late.over)
+		sched_yield();
+	fd = weft_open("/dev/null", O_RDONLY, 0);
+	late.over = true;
+	CHECK(fd >= 0);
+	return weft_close(fd);
+}
+
+THREAD_TEST_WITHOUT_STAND_INS(a_close_that_takes_long_keeps_nobody_from_the_number, 2)
+{
+	weft_thread_attr attr = { .on = true, .color = weft_color_new() };
+	uint64_t one = 1;
+	int fd = eventfd(0, EFD_CLOEXEC);
+	weft_thread *t;
+
+	CHECK_EQ(weft_color_pin(weft_color_current(), 0), 0);
+	CHECK_EQ(weft_color_pin(attr.color, 1), 0);
+	CHECK_EQ(weft_yield(), 0);
+	CHECK_EQ(weft_write(fd, &one, sizeof one), sizeof one);
+	CHECK_EQ(weft_thread_start(&t, &attr, open_when_freed, NULL), 0);
+	late.fd = fd;
+	CHECK_EQ(weft_close(fd), 0);
+	late.over = true; /* the ring has closed it */
+	CHECK_EQ(join(t), 0);
 	return 0;
 }
 
