@@ -576,10 +576,12 @@ static bool is_named(void)
 	return strstr(outcome->report, denied->name) != NULL;
 }
 
-/* Errors by which a call may say that one below it is denied. */
+/* Errors by which a call may say that one below it is denied. Whatever mmap(2) says, malloc(3) says
+ * that there is no memory. */
 static bool says_so(int64_t result)
 {
-	return result >= 0 || is_named() || (result == -denied_with && !denied->hidden);
+	return result >= 0 || is_named() || (result == -denied_with && !denied->hidden) ||
+	       (result == -ENOMEM && denied->number == __NR_mmap);
 }
 
 static int complain(const char *when, const char *what, int64_t n)
