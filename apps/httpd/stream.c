@@ -42,7 +42,7 @@ static uint64_t send_deadline(void)
 	return weft_now() + settings.send_time * WEFT_MS;
 }
 
-/* What is to be sent: bytes in memory, or of a file. */
+/* A piece of a reply: bytes in memory, or of a file. */
 struct slice {
 	const char *data; /* NULL: of the file */
 	int flags;        /* MSG_MORE if more follows at once, else 0 */

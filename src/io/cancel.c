@@ -107,7 +107,7 @@ int weft_op_cancel(weft_op *op)
 	return rc;
 }
 
-/* Closing what is out of use, on the way that does not block. */
+/* Makes a close(2) that may block, on the ring or the pool. The number is out of use already. */
 void wf_op_close_slowly(weft_op *op)
 {
 	struct wf_fd *f = op->record_;

@@ -61,7 +61,7 @@ static inline int wf_epoll_wait(int fd, struct epoll_event *events, int count, i
 			       events, count, ms, NULL, 0);
 }
 
-/* What is ready now, or -Exxx. If a sandbox denies poll, ppoll may be allowed. */
+/* poll(2) without a wait: a count, or -Exxx. If a sandbox denies poll, ppoll may be allowed. */
 static inline int wf_poll_now(struct pollfd *fds, nfds_t count)
 {
 	static const struct timespec at_once;

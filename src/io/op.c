@@ -88,13 +88,13 @@ static void to_deliver(struct wf_after *after, weft_op *op)
 	wf_op_fetch(op);
 }
 
-bool wf_op_lingers(const struct wf_fd *f)
+/* Whether closing the socket waits until what was sent has arrived. */
+static bool lingers(const struct wf_fd *f)
 {
 	struct linger how = { 0, 0 };
 	socklen_t len = sizeof how;
 
-	return (f->kind == WF_KIND_TCP || f->kind == WF_KIND_SOCKET) &&
-	       getsockopt(f->fd, SOL_SOCKET, SO_LINGER, &how, &len) == 0 && how.l_onoff &&
+	return getsockopt(f->fd, SOL_SOCKET, SO_LINGER, &how, &len) == 0 && how.l_onoff &&
 	       how.l_linger > 0;
 }
 
@@ -103,7 +103,7 @@ bool wf_op_closes_quickly(const struct wf_fd *f)
 	switch (wf_fd_kind(f)) {
 	case WF_KIND_TCP:
 	case WF_KIND_SOCKET:
-		return !wf_op_lingers(f);
+		return !lingers(f);
 	case WF_KIND_OTHER:
 		return wf_fd_pipe(f);
 	default:

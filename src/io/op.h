@@ -135,9 +135,6 @@ static inline void wf_op_live(weft_op *op)
 void wf_op_finish(struct wf_fd *f, weft_op *op, int64_t result, struct wf_after *after)
 	WF_REQUIRES(f->lock);
 
-/* Whether closing f waits until what was sent has arrived. */
-bool wf_op_lingers(const struct wf_fd *f) WF_REQUIRES(f->lock);
-
 /* Whether close(2) takes a few microseconds only: it may be made under the lock, which others wait
  * for. So it is of pipes, and of sockets that do not linger; a terminal, or an inotify instance, may
  * take milliseconds or seconds. */
@@ -194,8 +191,8 @@ static inline void wf_after(struct wf_after *after)
 		wf_after_do(after);
 }
 
-/* Closes the descriptor of a close operation: nothing uses it any more. What may
- * block takes the way that does not. */
+/* Closes the descriptor of a close operation on the ring or the pool, as close(2) may block.
+ * Nothing uses the descriptor any more. */
 void wf_op_close_slowly(weft_op *op);
 
 /* Whether its result is a new descriptor. */

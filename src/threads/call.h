@@ -31,6 +31,7 @@ static inline void wf_take_turns(void)
 		(void)wf_give_turn(-1);
 }
 
+/* Whether the caller has been stopped or cancelled: 0, or what to return. */
 static inline int wf_call_ended(void)
 {
 	if (WF_UNLIKELY(wf_stopping()))

@@ -106,9 +106,9 @@ static void finish(struct wf_worker *w, weft_thread *t)
 	}
 }
 
-/* What foreign threads and stand-ins wake counts as brought by the kernel: if the worker gets stuck,
- * the reserve takes it over. Not a thread that has never waited: it may have been started to
- * compute. */
+/* A thread that a foreign thread or a stand-in wakes counts as brought by the kernel: if the worker
+ * gets stuck, the reserve takes it over. A thread that has never waited does not count: it may have
+ * been started to compute. */
 static WF_INLINE enum wf_source source(const struct wf_worker *w, const weft_thread *t)
 {
 	if (WF_LIKELY(w != NULL && w->id < w->sched->workers) || WF_LOAD(&t->parkings) == 0)

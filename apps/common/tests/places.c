@@ -11,8 +11,8 @@
 
 #include "harness/test.h"
 
-/* What the kernel tells of every connection: how much was sent and is not taken, and when some was
- * sent last. */
+/* The kernel's answers about every connection, faked: how much was sent and is not taken, and when
+ * some was sent last. */
 static int left_now;
 static int stopped; /* connections below this number take no more */
 static struct tcp_info told;

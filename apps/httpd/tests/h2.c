@@ -732,7 +732,7 @@ TEST(a_head_that_does_not_come_to_its_end_ends_the_connection)
 	server_end();
 }
 
-/* One that is longer than is allowed, but not by much, is told so. */
+/* A head that is a little longer than allowed gets 431. */
 TEST(a_field_that_does_not_come_to_its_end_is_not_kept_without_limit)
 {
 	static char block[8000];

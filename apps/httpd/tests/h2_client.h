@@ -31,7 +31,7 @@ extern struct frame last;
 /* A connection that has said its preface, and these settings: "" or 6 bytes each. */
 int h2_dial(const char *settings, size_t size);
 
-/* One that has said nothing yet. */
+/* A connection that has sent nothing yet. */
 int h2_dial_silent(void);
 
 void h2_say(int fd, int type, int flags, int stream, const void *data, size_t size);
