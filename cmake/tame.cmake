@@ -26,13 +26,8 @@ function(weft_tame target)
 
 	string(TOUPPER "${CMAKE_BUILD_TYPE}" build)
 	separate_arguments(general UNIX_COMMAND "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build}}")
-	if(CMAKE_CROSSCOMPILING)
-		set(machine ${CMAKE_C_COMPILER_TARGET})
-		if(NOT machine)
-			execute_process(COMMAND ${CMAKE_C_COMPILER} -dumpmachine
-				OUTPUT_VARIABLE machine OUTPUT_STRIP_TRAILING_WHITESPACE)
-		endif()
-		list(APPEND general --target=${machine})
+	if(CMAKE_C_COMPILER_TARGET)
+		list(APPEND general --target=${CMAKE_C_COMPILER_TARGET})
 	endif()
 
 	foreach(file ${ARGN})
@@ -42,7 +37,8 @@ function(weft_tame target)
 		string(REGEX REPLACE "(\\.tame)?\\.[^.]*$" "" name ${name})
 		set(out ${folder}/${name}.c)
 		add_custom_command(OUTPUT ${out}
-			COMMAND ${tool} -o ${out} -MD -MF ${out}.d -MT ${out} ${source}
+			COMMAND ${tool} --cc=${CMAKE_C_COMPILER} -o ${out} -MD -MF ${out}.d -MT ${out}
+				${source}
 				-- @${folder}/flags.C ${general}
 			DEPENDS ${source} ${folder}/flags.C ${tool_depends}
 			DEPFILE ${out}.d

@@ -196,6 +196,13 @@ __asm__(".set __kmpc_omp_task, weft_kmpc_task_");
 
 #endif
 
+#ifdef WEFT_TAME_READING /* weft-tame puts the words back; the compiler gives them their meaning */
+#undef WEFT_ASYNC_
+#undef WEFT_ASYNC_OWN_
+#define WEFT_ASYNC_ WEFT_TAME_ASYNC_
+#define WEFT_ASYNC_OWN_(...) WEFT_TAME_ASYNC_OWN_(__VA_ARGS__)
+#endif
+
 #endif /* C */
 
 #endif

@@ -22,7 +22,7 @@
 #include <weft/thread.h>
 
 WEFT_BEGIN_DECLS
-#ifdef __clang__ /* WEFT_WAITS for all of it */
+#if defined(__clang__) || defined(WEFT_TAME_READING) /* WEFT_WAITS for all of it */
 #pragma clang attribute push(WEFT_WAITS, apply_to = function)
 #endif
 
@@ -357,7 +357,7 @@ static inline int weft_child_run(const char *path, char *const argv[], char *con
 	return weft_child_run_until(path, argv, envp, fds, WEFT_NULL_, status, WEFT_FOREVER);
 }
 
-#ifdef __clang__
+#if defined(__clang__) || defined(WEFT_TAME_READING)
 #pragma clang attribute pop
 #endif
 WEFT_END_DECLS

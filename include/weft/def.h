@@ -15,7 +15,9 @@
 
 /* Stands before functions that wait on the stack of a thread. weft-tame warns where a tamed
  * function, which has none, calls one. */
-#ifdef __clang__
+#if defined(WEFT_TAME_READING)
+#define WEFT_WAITS WEFT_TAME_WAITS_
+#elif defined(__clang__)
 #define WEFT_WAITS __attribute__((annotate("weft_waits")))
 #else
 #define WEFT_WAITS

@@ -119,7 +119,7 @@ typedef struct weft_tame_event_of_rendezvous {
 WEFT_API const void *weft_tame_nobody(void);
 
 /* Whether twait(r) would go on at once. */
-#define weft_rendezvous_ready(r) (WEFT_TAME_R(r)->fired_ != NULL)
+#define weft_rendezvous_ready(r) weft_tame_ready_(WEFT_TAME_R(r))
 
 /* In the trigger function, last. */
 WEFT_API void weft_tame_trigger(weft_tame_event *e);
@@ -144,13 +144,17 @@ typedef struct weft_tame_rendezvous_site {
 	const char *where;
 	const char *name;
 } weft_tame_rendezvous_site;
+static inline bool weft_tame_ready_(const weft_tame_rendezvous *r)
+{
+	return r->fired_ != WEFT_NULL_;
+}
 #define WEFT_TAME_RENDEZVOUS_WORDS 6
 /* A pointer to I: a parameter of whatever I is then fits what mkevent looks for. */
 #define WEFT_RENDEZVOUS(...) \
 	__typeof__(void (*[WEFT_TAME_RENDEZVOUS_WORDS])(struct weft_tame_rendezvous * \
 							__VA_OPT__(, __typeof__(__VA_ARGS__) *)))
 /* The rendezvous in such an array. */
-#define WEFT_TAME_R(r) ((struct weft_tame_rendezvous *)(void *)&(r))
+#define WEFT_TAME_R(r) ((struct weft_tame_rendezvous *)(uintptr_t) & (r))
 
 /* Where its declaration stands, each time. It must not overlay anything in its closure. */
 WEFT_API void weft_tame_rendezvous_init(weft_tame_rendezvous *r, weft_tame_closure *c,

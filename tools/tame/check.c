@@ -88,8 +88,6 @@ static void check_mkevent(struct function *f, struct mkevent *m)
 {
 	size_t first = 0;
 
-	if (m->seen == 0)
-		return;
 	if (m->argument_count > 0 && m->arguments[0].seen)
 		m->of_rendezvous = tame_is_rendezvous(clang.getCursorType(m->arguments[0].cursor),
 						      &m->id_type, &m->named);
@@ -152,15 +150,13 @@ static bool in_async(const struct function *f, size_t offset)
 	size_t i = tame_token_at(f->body.begin);
 
 	for (; i < token_count && tokens[i].offset < offset; i++) {
-		size_t open = i + 1;
+		size_t brace = i + 1;
 
-		if (!tame_is(i, "weft_async") && !tame_is(i, "async") &&
-		    !tame_is(i, "weft_async_own") && !tame_is(i, "async_own"))
+		if (!tame_is(i, TAME_ASYNC) && !tame_is(i, TAME_ASYNC_OWN))
 			continue;
-		if (tame_is(open, "("))
-			open = tame_close(open) + 1;
-		if (tame_is(open, "{") && tame_token_end(tame_close(open)) > offset)
-			return true;
+		for (; !tame_is(brace, ";") && brace < token_count; brace = tame_close(brace) + 1)
+			if (tame_is(brace, "{") && tame_token_end(tame_close(brace)) > offset)
+				return true;
 	}
 	return false;
 }
@@ -235,6 +231,18 @@ static void check_parameters(struct function *f)
 	if (tame_is(tame_token_at(f->body.begin) - 1, ";"))
 		tame_error(f->offset, "the parameters of '%s' are declared behind the brackets",
 			   f->name);
+	for (size_t i = tame_token_at(f->range.begin); tokens[i].offset < f->body.begin; i++)
+		if (tame_is(i, "{") && !f->threaded)
+			tame_error(tokens[i].offset,
+				   "a type is declared in the head of '%s': declare it in front of "
+				   "the function",
+				   f->name);
+	for (size_t i = 0; i < f->parameter_count && !f->threaded; i++)
+		if (tame_is_variable(f->variables[i]->type))
+			tame_error(f->variables[i]->offset,
+				   "the size of what parameter '%s' points to is not constant: "
+				   "pass a pointer to its first element, and the sizes",
+				   f->variables[i]->name);
 	for (size_t i = 0; i < f->parameter_count; i++)
 		if (f->variables[i]->rendezvous)
 			tame_error(f->variables[i]->offset,
@@ -247,10 +255,10 @@ static void check_refusal(const struct function *f)
 	size_t i = tame_token_at(f->refusal_block.begin);
 
 	for (; i < token_count && tokens[i].offset < f->refusal_block.end; i++)
-		if (tame_is(i, "mkevent") || tame_is(i, "twait") || tame_is(i, "tfork"))
+		if (tame_is(i, TAME_MKEVENT) || tame_is(i, TAME_TWAIT) || tame_is(i, TAME_TFORK))
 			tame_error(tokens[i].offset,
-				   "'%.*s' in a trefused block: there is no closure",
-				   (int)tokens[i].size, source.text + tokens[i].offset);
+				   "'%s' in a trefused block: there is no closure",
+				   tame_spelling(i));
 }
 
 static bool holds(struct range r, size_t offset)
@@ -290,6 +298,46 @@ static void check_event(struct function *f, const struct variable *v)
 	tame_warning(v->offset, "event '%s' is never triggered or passed on", v->name);
 }
 
+/* Whether something is given to a call together with an event: then it is used until that
+ * is triggered. */
+static bool comes_with_event(const struct function *f, struct range call)
+{
+	for (size_t i = 0; i < f->mkevent_count; i++)
+		if (holds(call, f->mkevents[i]->offset))
+			return true;
+	for (size_t i = 0; i < f->event_count; i++)
+		if (holds(call, f->events[i]))
+			return true;
+	return false;
+}
+
+static void check_literal(struct function *f, struct literal *l)
+{
+	bool given = comes_with_event(f, l->call), loops = l->wait != NULL && l->in_loop;
+	bool lives = !loops && tame_lives_across(f, l->scope, l->offset);
+
+	if (holds(f->refusal, l->offset) || l->in_expression)
+		return;
+	l->kept = !f->threaded && (lives || (loops && !given));
+	if (given && !lives && (!f->threaded || l->wait != NULL))
+		tame_error(l->offset,
+			   "'%s' is gone before the event that is given with it is "
+			   "triggered: put it into a variable, in front of the wait",
+			   tame_cut(l->range));
+}
+
+static void check_temporaries(struct function *f)
+{
+	for (size_t i = 0; i < f->literal_count; i++)
+		check_literal(f, &f->literals[i]);
+	for (size_t i = 0; i < f->temporary_count; i++)
+		if (comes_with_event(f, f->temporaries[i].call))
+			tame_error(f->temporaries[i].range.begin,
+				   "'%s' is gone before the event that is given with it is "
+				   "triggered: put the struct into a variable",
+				   tame_cut(f->temporaries[i].range));
+}
+
 static void warn(struct function *f)
 {
 	for (size_t i = 0; i < f->parameter_count; i++)
@@ -316,11 +364,6 @@ static void warn(struct function *f)
 				     "'%s' waits on the stack of a thread, which the tamed "
 				     "function '%s' does not have",
 				     f->waitings[i].function, f->name);
-	for (size_t i = 0; i < conditional_count; i++)
-		if (holds(f->body, conditionals[i]) &&
-		    strcmp(tame_place(conditionals[i]).file, options.in) == 0)
-			tame_warning(conditionals[i], "of '#if' in a function that waits only the "
-						      "active branch is translated");
 }
 
 void tame_check(struct function *f)
@@ -340,5 +383,6 @@ void tame_check(struct function *f)
 	check_parameters(f);
 	check_jumps(f);
 	check_refusal(f);
+	check_temporaries(f);
 	warn(f);
 }

@@ -5,8 +5,6 @@
 
 struct function **functions;
 size_t function_count;
-struct range *tame_macros;
-size_t tame_macro_count;
 
 static int look_for_mark(CXCursor child, CXCursor parent, void *arg)
 {
@@ -31,6 +29,10 @@ int tame_mark_of(CXCursor function)
 	int mark = 0;
 
 	clang.visitChildren(function, look_for_mark, &mark);
+	/* what gives a tamed function need not be one */
+	if (mark == 't' &&
+	    tame_canonical(clang.getResultType(clang.getCursorType(function))).kind != CXType_Void)
+		return 0;
 	return mark;
 }
 
@@ -47,24 +49,13 @@ static int find_body(CXCursor child, CXCursor parent, void *arg)
 /* Behind the declaration that was looked at last. */
 static size_t last_end;
 
-/* What a macro makes begins where the macro's name stands, and ends with its arguments. */
-static size_t end_of(struct range extent)
-{
-	size_t end = extent.end;
-
-	for (size_t i = 0; i < tame_macro_count; i++)
-		if (tame_macros[i].begin == extent.begin && tame_macros[i].end > end)
-			end = tame_macros[i].end;
-	return end;
-}
-
 /* Attributes may stand in front of what clang takes for the beginning. */
 static size_t begin_of(size_t offset)
 {
 	size_t token = tame_token_at(offset);
 
-	while (token > 0 && !tokens[token].directive && tokens[token - 1].offset >= last_end &&
-	       !tame_is(token - 1, ";") && !tame_is(token - 1, "}"))
+	while (token > 0 && tokens[token - 1].offset >= last_end && !tame_is(token - 1, ";") &&
+	       !tame_is(token - 1, "}"))
 		token--;
 	return tokens[token].offset;
 }
@@ -87,6 +78,45 @@ static void add_parameters(struct function *f)
 	f->parameter_count = f->variable_count;
 }
 
+/* Names of the program with two underscores inside, as made names have. */
+static struct token **dashed;
+static size_t dashed_count;
+
+static void find_dashed(void)
+{
+	for (size_t i = 0; i < token_count; i++) {
+		const char *text = expanded.text + tokens[i].offset;
+
+		if (tokens[i].kind == 'i' && text[0] != '_' &&
+		    memmem(text, tokens[i].size, "__", 2) != NULL)
+			*ADD(dashed, dashed_count) = &tokens[i];
+	}
+}
+
+/* Whether a name of the program begins with a stem and two underscores. */
+static bool is_taken(const char *stem)
+{
+	size_t size = strlen(stem);
+
+	for (size_t i = 0; i < dashed_count; i++) {
+		const char *text = expanded.text + dashed[i]->offset;
+
+		if (dashed[i]->size > size + 2 && memcmp(text, stem, size) == 0 &&
+		    memcmp(text + size, "__", 2) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *stem_of(const char *name)
+{
+	const char *stem = name;
+
+	for (unsigned n = 2; is_taken(stem); n++)
+		stem = tame_format("%s_%u", name, n);
+	return stem;
+}
+
 static void add_function(CXCursor cursor, CXCursor body, int mark)
 {
 	struct function *f = tame_alloc(sizeof *f);
@@ -94,6 +124,7 @@ static void add_function(CXCursor cursor, CXCursor body, int mark)
 
 	f->cursor = cursor;
 	f->name = tame_name(cursor);
+	f->stem = stem_of(f->name);
 	f->kind = mark;
 	f->threaded = mark == 'h';
 	f->offset = tame_offset(cursor);
@@ -125,25 +156,12 @@ static int look_at(CXCursor child, CXCursor parent, void *arg)
 	if (body.kind == CXCursor_CompoundStmt)
 		add_function(child, body, mark != 'w' ? mark : 0);
 	if (child.kind < CXCursor_FirstExpr)
-		last_end = end_of(tame_extent(child));
-	return CXVisit_Continue;
-}
-
-static int look_at_macro(CXCursor child, CXCursor parent, void *arg)
-{
-	struct range r;
-
-	(void)parent, (void)arg;
-	if (child.kind != CXCursor_MacroExpansion)
-		return CXVisit_Continue;
-	r = tame_extent(child);
-	if (r.begin != SIZE_MAX && r.end != SIZE_MAX)
-		*ADD(tame_macros, tame_macro_count) = r;
+		last_end = tame_extent(child).end;
 	return CXVisit_Continue;
 }
 
 void tame_collect(void)
 {
-	clang.visitChildren(clang.getTranslationUnitCursor(unit), look_at_macro, NULL);
+	find_dashed();
 	clang.visitChildren(clang.getTranslationUnitCursor(unit), look_at, NULL);
 }

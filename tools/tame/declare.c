@@ -8,26 +8,11 @@ static void find_initializer(struct variable *v)
 	size_t token = tame_token_at(v->offset);
 	size_t at = tame_until(token + 1, "=,;"), end;
 
-	if (!tame_is(at, "=")) {
-		v->unkeepable = "is initialized by a macro";
+	if (!tame_is(at, "="))
 		return;
-	}
 	end = tame_until(at + 1, ",;");
 	v->initializer = tame_token_range(at + 1, end - 1);
 	v->list_initializer = tame_is(at + 1, "{");
-}
-
-/* The macro that makes the declaration, or a part of it that cannot be told from the rest. */
-static const char *declaring_macro(const struct variable *v)
-{
-	const struct group *g = v->group;
-
-	if (g == NULL || g->is_whole)
-		return tame_macro_at(v->offset, v->name);
-	for (size_t i = 0; i < tame_macro_count; i++)
-		if (tame_macros[i].begin <= g->range.begin && g->range.begin < tame_macros[i].end)
-			return tame_macro_at(tame_macros[i].begin, "");
-	return "?";
 }
 
 void tame_check_place(CXCursor c)
@@ -57,9 +42,7 @@ void tame_visit_variable(CXCursor c, struct walk w)
 	tame_know(&w, offset);
 	if (w.f->kind == 0 || v->is_static)
 		tame_check_place(c);
-	if (declaring_macro(v) != NULL)
-		v->unkeepable = tame_format("is declared by the macro '%s'", declaring_macro(v));
-	else if (v->has_initializer)
+	if (v->has_initializer)
 		find_initializer(v);
 	*ADD(w.f->variables, w.f->variable_count) = v;
 	if (w.group != NULL)
@@ -76,8 +59,6 @@ void tame_visit_declaration(CXCursor c, struct walk w)
 		size_t end = tame_until(tame_token_at(begin), ";");
 
 		g->range = tame_token_range(tame_token_at(begin), end);
-		g->is_whole = tame_extent(c).end == g->range.end &&
-			      tame_is_balanced(tame_token_at(begin), end);
 	}
 	g->first_of_for = w.first_of_for;
 	*ADD(w.f->groups, w.f->group_count) = g;
@@ -115,7 +96,7 @@ void tame_visit_type(CXCursor c, struct walk w)
 	t->range = tame_extent(c);
 	t->group = w.group;
 	t->is_definition = clang.isCursorDefinition(c);
-	t->new_name = tame_format("%s__%s%zu", w.f->name, anonymous ? "type" : t->name,
+	t->new_name = tame_format("%s__%s%zu", w.f->stem, anonymous ? "type" : t->name,
 				  w.f->type_count + 1);
 	for (size_t i = 0; i < w.f->type_count; i++)
 		if (tame_same_type(w.f->types[i]->cursor, c))
@@ -133,7 +114,7 @@ void tame_visit_constant(CXCursor c, struct walk *w)
 	k->cursor = c;
 	k->name = tame_name(c);
 	k->offset = tame_offset(c);
-	k->new_name = tame_format("%s__%s%zu", w->f->name, k->name, w->f->constant_count);
+	k->new_name = tame_format("%s__%s%zu", w->f->stem, k->name, w->f->constant_count);
 	tame_know(w, k->offset);
 	tame_descend(c, w);
 }

@@ -1,9 +1,10 @@
-/* edit.c - changes of the source's text, and the text that they make of it.
+/* edit.c - changes of the expanded text, and what they make of it.
  *
- * An edit replaces a range; its new text may hold ranges again, which are themselves
- * written with the edits that are in them. Lines stay where they were: what an edit takes
- * away of them it gives back.
+ * An edit replaces a range; its new text may hold ranges again, which are themselves written with
+ * the edits that are in them. Each token is written on the line that it has in the source, by
+ * empty lines or by a directive.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ void tame_edit_once(size_t begin, size_t size, const char *text)
 	static bool *edited;
 
 	if (edited == NULL)
-		edited = tame_alloc(source.size);
+		edited = tame_alloc(expanded.size);
 	if (!edited[begin])
 		tame_edit(begin, begin + size, text);
 	edited[begin] = true;
@@ -78,21 +79,154 @@ static size_t first_edit(size_t begin)
 	return low;
 }
 
-/* The source as it is; where another file begins a directive says so. */
+/* Makes compilers take what follows for a line of a file; NULL: of the result itself. */
+static void go_to(struct text *out, const char *file, unsigned line)
+{
+	if (out->size > 0 && out->at[out->size - 1] != '\n')
+		tame_put(out, "\n");
+	if (file == NULL) {
+		file = options.out;
+		line = (unsigned)out->lines + 2;
+	}
+	tame_print(out, "#line %u ", line);
+	tame_put_string(out, file, strlen(file));
+	tame_put(out, "\n");
+	out->file = file;
+	out->shift = (long)line - (long)out->lines;
+}
+
+void tame_go_to(struct text *out, size_t offset)
+{
+	struct token *t = &tokens[tame_token_at(offset)];
+
+	go_to(out, t->file, t->line);
+}
+
+/* A token of another line. */
+static bool go_on(struct text *out, const struct token *t)
+{
+	enum { CLOSE = 8 };
+	long ahead = (long)t->line - ((long)out->lines + out->shift);
+	bool same = out->file == t->file || (out->file != NULL && strcmp(out->file, t->file) == 0);
+
+	if (same && ahead == 0)
+		return false;
+	if (!same || ahead < 0 || ahead > CLOSE)
+		go_to(out, t->file, t->line);
+	for (; ahead > 0 && (long)out->lines + out->shift < (long)t->line;)
+		tame_put(out, "\n");
+	return true;
+}
+
+/* What stands between two tokens: blanks, or pragmas on lines of their own. */
+static void copy_gap(struct text *out, size_t begin, size_t end)
+{
+	const char *at = expanded.text + begin, *stop = expanded.text + end;
+
+	if (memchr(at, '#', (size_t)(stop - at)) == NULL) {
+		if (begin < end)
+			tame_put(out, " ");
+		return;
+	}
+	for (const char *line = at; line < stop; line++) {
+		const char *line_end = memchr(line, '\n', (size_t)(stop - line));
+
+		line_end = line_end == NULL ? stop : line_end;
+		if (*line == '#')
+			tame_print(out, "\n%.*s\n", (int)(line_end - line), line);
+		line = line_end;
+	}
+}
+
+/* Of comments the preprocessor leaves nothing, and compilers miss one: in front of a case, that it
+ * is meant to be fallen into. */
+static void put_comment(struct text *out, size_t i)
+{
+	const char *at = source.text + tokens[i].from, *begin = at, *end = NULL;
+
+	if ((!tame_is(i, "case") && !tame_is(i, "default")) || tokens[i].from == TAME_NOWHERE)
+		return;
+	while (begin > source.text && begin[-1] != ';' && begin[-1] != '}' && begin[-1] != '{')
+		begin--;
+	begin = memmem(begin, (size_t)(at - begin), "/*", 2);
+	if (begin != NULL)
+		end = memmem(begin, (size_t)(at - begin), "*/", 2);
+	if (end != NULL && memchr(begin, '\n', (size_t)(end - begin)) == NULL)
+		tame_print(out, "%.*s ", (int)(end + 2 - begin), begin);
+}
+
+/* Words that only tell weft-tame something are not there in the result. */
+void tame_put_token(struct text *out, size_t i)
+{
+	if (tokens[i].body != NULL)
+		tame_put(out, tokens[i].body);
+	else if (tame_is(i, TAME_TAMED))
+		tame_put(out, "void");
+	else if (tame_is(i, TAME_ASYNC) || tame_is(i, TAME_ASYNC_OWN))
+		tame_put(out, tame_spelling(i));
+	else if (!tame_is(i, TAME_THREADED) && !tame_is(i, TAME_TRIGGER) && !tame_is(i, TAME_WAITS))
+		tame_add(out, expanded.text + tokens[i].offset, tokens[i].size);
+}
+
 static void copy(struct text *out, size_t begin, size_t end)
 {
-	for (size_t i = 0; i < source.segment_count; i++) {
-		struct segment *s = &source.segments[i];
+	size_t i = tame_token_at(begin);
 
-		if (s->offset < begin || s->offset >= end || s->offset == 0)
-			continue;
-		tame_add(out, source.text + begin, s->offset - begin);
-		tame_print(out, "#line %u ", s->line);
-		tame_put_string(out, s->file, strlen(s->file));
-		tame_put(out, "\n");
-		begin = s->offset;
+	for (; i < token_count && tokens[i].offset < end; i++) {
+		const struct token *t = &tokens[i];
+
+		copy_gap(out, begin, t->offset);
+		if (go_on(out, t))
+			tame_put(out, " ");
+		put_comment(out, i);
+		tame_put_token(out, i);
+		begin = t->offset + t->size;
 	}
-	tame_add(out, source.text + begin, end - begin);
+	copy_gap(out, begin, end);
+}
+
+/* tame_c and its like: what is made for every function. */
+static bool is_made(const char *name, size_t size)
+{
+	static const char prefix[] = "tame_";
+	size_t at = sizeof prefix;
+
+	if (size < sizeof prefix || memcmp(name, prefix, sizeof prefix - 1) != 0)
+		return false;
+	while (at < size && name[at] >= '0' && name[at] <= '9')
+		at++;
+	return at == size || tame_is_word(name, size, "tame_event") ||
+	       tame_is_word(name, size, "tame_call") || tame_is_word(name, size, "tame_id") ||
+	       tame_is_word(name, size, "tame_result");
+}
+
+/* 0: the program uses none of these names. */
+static unsigned prefix_number(void)
+{
+	static unsigned number = UINT_MAX;
+
+	if (number != UINT_MAX)
+		return number;
+	number = 0;
+	for (size_t i = 0; i < token_count; i++)
+		if (is_made(expanded.text + tokens[i].offset, tokens[i].size))
+			number = 2;
+	for (size_t i = 0; i < token_count && number > 0; i++)
+		while (tokens[i].kind == 'i' && tokens[i].size > 4 &&
+		       strncmp(expanded.text + tokens[i].offset, tame_format("tame%u_", number),
+			       6) == 0)
+			number++;
+	return number;
+}
+
+/* What the names that are made for every function begin with. */
+static const char *prefix(void)
+{
+	static const char *text;
+
+	if (text == NULL)
+		text = prefix_number() == 0 ? "tame_" : tame_format("tame%u_", prefix_number());
+	return text;
 }
 
 static void write_text(struct text *out, const char *text)
@@ -101,7 +235,7 @@ static void write_text(struct text *out, const char *text)
 	char *rest;
 
 	while (*text != '\0') {
-		size_t plain = strcspn(text, "\1\3");
+		size_t plain = strcspn(text, "\1\3\4\5\6");
 
 		tame_add(out, text, plain);
 		text += plain;
@@ -110,10 +244,18 @@ static void write_text(struct text *out, const char *text)
 			end = strtoull(rest + 1, &rest, 10);
 			tame_render(out, begin, end);
 			text = rest + 1;
+		} else if (*text == '\4') {
+			tame_go_to(out, strtoull(text + 1, &rest, 10));
+			text = rest + 1;
+		} else if (*text == '\6') {
+			begin = strtoull(text + 1, &rest, 10);
+			(void)go_on(out, &tokens[tame_token_at(begin)]);
+			text = rest + 1;
+		} else if (*text == '\5') {
+			tame_put(out, prefix());
+			text++;
 		} else if (*text == '\3') {
-			tame_print(out, "#line %zu ", out->lines + 2);
-			tame_put_string(out, options.out, strlen(options.out));
-			tame_put(out, "\n");
+			go_to(out, NULL, 0);
 			text++;
 		}
 	}
@@ -121,14 +263,11 @@ static void write_text(struct text *out, const char *text)
 
 static void write_edit(struct text *out, struct edit *e)
 {
-	size_t from = out->lines;
-	size_t had = tame_count_lines(source.text + e->begin, e->end - e->begin);
-
+	if (e->begin < e->end)
+		(void)go_on(out, &tokens[tame_token_at(e->begin)]);
 	e->busy = true;
 	write_text(out, e->text);
 	e->busy = false;
-	while (out->lines - from < had)
-		tame_put(out, "\n");
 }
 
 void tame_render(struct text *out, size_t begin, size_t end)

@@ -26,39 +26,93 @@ static const char *declare_parameter(const struct variable *v)
 	}
 	if (kind == CXType_FunctionProto || kind == CXType_FunctionNoProto)
 		return tame_declare(type, tame_format("(*%s)", v->member), false);
-	return tame_declare(type, v->member, true);
+	return tame_declare(type, v->member, false);
 }
 
+static bool within(struct range r, size_t offset)
+{
+	return offset >= r.begin && offset < r.end;
+}
+
+/* Whether a range names something that is only there inside of the function. */
 static bool refers(const struct function *f, struct range r)
 {
 	for (size_t i = 0; i < f->reference_count; i++)
-		if (f->references[i].offset >= r.begin && f->references[i].offset < r.end)
+		if (within(r, f->references[i].offset))
 			return true;
 	for (size_t i = 0; i < f->type_count; i++)
-		if (f->types[i]->range.begin >= r.begin && f->types[i]->range.begin < r.end)
+		if (within(r, f->types[i]->range.begin))
+			return true;
+	for (size_t i = 0; i < f->type_reference_count; i++)
+		if (within(r, f->type_references[i].offset))
+			return true;
+	for (size_t i = 0; i < f->constant_reference_count; i++)
+		if (within(r, f->constant_references[i].offset))
 			return true;
 	return false;
 }
 
-/* The size of an array may depend on the machine: where it can be, it is copied as it is written
- * and not as it is here. */
+/* Where the specifiers of a declaration end and its first declarator begins. */
+static size_t end_of_specifiers(size_t token, size_t name)
+{
+	while (token < name && !tame_is(token, "*")) {
+		if (tame_is(token, "("))
+			return token;
+		if (tame_is(token + 1, "(") &&
+		    (tame_is(token, "__typeof__") || tame_is(token, "typeof") ||
+		     tame_is(token, "__typeof") || tame_is(token, "_Atomic")))
+			token = tame_close(token + 1);
+		token++;
+	}
+	return token;
+}
+
+/* Words that a member cannot have, or that keep the text from telling the type. */
+static bool is_odd(size_t first, size_t last)
+{
+	static const char *const odd[] = { "auto",          "__auto_type", "register",
+					   "__attribute__", "__attribute", "asm",
+					   "__asm__",       "__asm",       "__extension__",
+					   "_Alignas",      "extern",      "static" };
+
+	for (size_t i = first; i < last; i++) {
+		if (tame_is(i, "[") && tame_is(i + 1, "]"))
+			return true;
+		for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+			if (tame_is(i, odd[k]))
+				return true;
+	}
+	return false;
+}
+
+static void put_tokens(struct text *out, size_t first, size_t last, const struct variable *v)
+{
+	for (size_t i = first; i < last; i++)
+		if (tokens[i].offset == v->offset)
+			tame_print(out, "%s ", v->member);
+		else
+			tame_put_token(out, i), tame_put(out, " ");
+}
+
+/* The declaration as it is written, if that means the same outside of the function. */
 static const char *written_declaration(const struct function *f, const struct variable *v)
 {
-	size_t first = tame_token_at(v->group->range.begin), last;
-	struct range r = { v->group->range.begin, 0 };
+	size_t first = tame_token_at(v->group->range.begin), name = tame_token_at(v->offset);
+	size_t begin = end_of_specifiers(first, tame_token_at(v->group->variables[0]->offset));
+	size_t specifiers = begin, end = tame_until(begin, "=,;");
+	struct text t = { 0 };
 
-	if (v->group->variable_count != 1 || !tame_is_array(v->type) || tame_has_const(v->type) ||
-	    v->rendezvous || strcmp(v->member, v->name) != 0)
+	while (end < name) {
+		begin = tame_until(end, ",;") + 1;
+		end = tame_until(begin, "=,;");
+	}
+	if (v->rendezvous || is_odd(first, specifiers) || is_odd(begin, end) ||
+	    refers(f, tame_token_range(first, specifiers - 1)) ||
+	    refers(f, tame_token_range(begin, end - 1)))
 		return NULL;
-	last = tame_until(tame_token_at(v->offset) + 1, "=;");
-	r.end = tame_token_end(last - 1);
-	if (refers(f, r))
-		return NULL;
-	for (size_t i = first; i < last; i++)
-		if (tame_is(i, "register") || tame_is(i, "auto") || tame_is(i, "__attribute__") ||
-		    (tame_is(i, "[") && tame_is(i + 1, "]")))
-			return NULL;
-	return tame_range(r);
+	put_tokens(&t, first, specifiers, v);
+	put_tokens(&t, begin, end, v);
+	return t.at;
 }
 
 static const char *declaration(const struct function *f, const struct variable *v)
@@ -68,7 +122,7 @@ static const char *declaration(const struct function *f, const struct variable *
 	if (v->group == NULL)
 		return declare_parameter(v);
 	written = written_declaration(f, v);
-	return written != NULL ? written : tame_declare(v->type, v->member, true);
+	return written != NULL ? written : tame_declare(v->type, v->member, false);
 }
 
 static void emit_variable(struct text *out, const struct function *f, const struct variable *v)
@@ -119,20 +173,24 @@ static void emit_scope(struct text *out, const struct function *f, const struct 
 
 static void emit_closure(struct text *out, const struct function *f)
 {
-	tame_print(out, "struct %s__c {\n\t%s tame_h;\n", f->name,
+	tame_print(out, "struct %s__c {\n\t%s \5h;\n", f->stem,
 		   f->threaded ? "weft_tame_thread_closure" : "weft_tame_closure");
 	for (size_t i = 0; i < f->variable_count; i++)
 		if (f->variables[i]->alone && f->variables[i]->name[0] != '\0')
 			emit_variable(out, f, f->variables[i]);
 	emit_scope(out, f, f->scope);
+	for (size_t i = 0; i < f->literal_count; i++)
+		if (f->literals[i].kept)
+			tame_print(out, "\t%s;\n",
+				   tame_declare(f->literals[i].type, tame_format("\5l%zu", i),
+						false));
 	if (f->depth > 0)
-		tame_print(out, "\tuint32_t tame_j[%u];\n", f->depth);
+		tame_print(out, "\tuint32_t \5j[%u];\n", f->depth);
 	for (size_t i = 0; i < f->mkevent_count; i++) {
 		struct mkevent *m = f->mkevents[i];
 
-		if (m->seen > 0 && !m->of_rendezvous && !m->apart)
-			tame_print(out, "\tstruct %s__e%u tame_e%u;\n", f->name, m->number,
-				   m->number);
+		if (!m->of_rendezvous && !m->apart)
+			tame_print(out, "\tstruct %s__e%u \5e%u;\n", f->stem, m->number, m->number);
 	}
 	tame_put(out, "};\n");
 }
@@ -142,7 +200,7 @@ static void emit_descriptor(struct text *out, const struct function *f)
 	bool waits = f->wait_count > 0 && !f->threaded;
 
 	if (waits) {
-		tame_print(out, "static const weft_tame_wait_point %s__w[] = {\n", f->name);
+		tame_print(out, "static const weft_tame_wait_point %s__w[] = {\n", f->stem);
 		for (size_t i = 0; i < f->wait_count; i++) {
 			const struct wait *w = f->waits[i];
 
@@ -152,15 +210,16 @@ static void emit_descriptor(struct text *out, const struct function *f)
 		}
 		tame_put(out, "};\n");
 	}
-	tame_print(out, "static const weft_tame_function %s__fn = {\n", f->name);
+	tame_print(out, "static const weft_tame_function %s__fn = {\n", f->stem);
 	tame_print(out, "\t.name = \"%s\",\n\t.where = %s,\n", f->name, tame_here(f->offset));
 	if (!f->threaded)
-		tame_print(out, "\t.body = %s__body,\n", f->name);
-	tame_print(out, "\t.entry = (void (*)(void))%s,\n", f->name);
+		tame_print(out, "\t.body = %s__body,\n", f->stem);
+	if (!f->threaded)
+		tame_print(out, "\t.entry = (void (*)(void))%s,\n", f->name);
 	if (waits)
-		tame_print(out, "\t.waits = %s__w,\n\t.wait_count = %zu,\n", f->name,
+		tame_print(out, "\t.waits = %s__w,\n\t.wait_count = %zu,\n", f->stem,
 			   f->wait_count);
-	tame_print(out, "\t.size = sizeof(struct %s__c),\n};\n", f->name);
+	tame_print(out, "\t.size = sizeof(struct %s__c),\n};\n", f->stem);
 }
 
 /* Everything that the function's text refers to. The function itself is declared as it will be
@@ -168,19 +227,17 @@ static void emit_descriptor(struct text *out, const struct function *f)
 void tame_emit_before(struct text *out, struct function *f)
 {
 	struct range head = { f->range.begin, f->body.begin };
-	struct place p = tame_place(f->offset);
 
-	tame_put(out, "\n\3");
+	tame_put(out, "\3");
 	if (f->kind != 0) {
 		tame_move_types(out, f);
 		tame_emit_event_types(out, f);
 		emit_closure(out, f);
-		tame_print(out, "%s;\n", tame_range(head));
 		if (!f->threaded)
-			tame_print(out, "static void %s__body(void *tame_p);\n", f->name);
-		tame_print(out, "#line %u ", p.line);
-		tame_put_string(out, p.file, strlen(p.file));
-		tame_put(out, "\n");
+			tame_print(out, "%s;\n", tame_range(head));
+		if (!f->threaded)
+			tame_print(out, "static void %s__body(void *\5p);\n", f->stem);
+		tame_print(out, "\4%zu\2", f->offset);
 		emit_descriptor(out, f);
 		tame_put(out, "\n\3");
 		tame_emit_event_functions(out, f);

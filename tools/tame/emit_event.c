@@ -21,7 +21,7 @@ static const char *values(const struct mkevent *m)
 	struct text t = { 0 };
 
 	for (size_t i = 0; i < m->slot_count; i++)
-		tame_print(&t, ", %s", value_type(m, i, tame_format("v%zu", i + 1)));
+		tame_print(&t, ", %s", value_type(m, i, tame_format("\5v%zu", i + 1)));
 	return t.at == NULL ? "" : t.at;
 }
 
@@ -46,20 +46,18 @@ void tame_emit_event_types(struct text *out, struct function *f)
 	for (size_t i = 0; i < f->mkevent_count; i++) {
 		struct mkevent *m = f->mkevents[i];
 
-		if (m->seen == 0)
-			continue;
 		/* the trigger function by its type, as those read it who trigger */
 		tame_print(out,
 			   "struct %s__e%u {\n\tunion {\n\t\t%s h;\n"
 			   "\t\tvoid (*trigger)(weft_tame_event *%s);\n\t};\n",
-			   f->name, m->number, base_of(m),
+			   f->stem, m->number, base_of(m),
 			   tame_format("%s%s", m->slot_count > 0 ? ", " : "", value_types(m)));
 		for (size_t k = 0; k < m->slot_count; k++)
 			tame_print(out, "\t%s;\n\t%s;\n",
-				   slot_type(m, k, tame_format("s%zu", k + 1)),
-				   value_type(m, k, tame_format("v%zu", k + 1)));
+				   slot_type(m, k, tame_format("\5s%zu", k + 1)),
+				   value_type(m, k, tame_format("\5v%zu", k + 1)));
 		if (m->named)
-			tame_print(out, "\t%s;\n", tame_declare(m->id_type, "id", true));
+			tame_print(out, "\t%s;\n", tame_declare(m->id_type, "\5id", true));
 		tame_put(out, "};\n");
 	}
 }
@@ -68,93 +66,95 @@ static void emit_deliver(struct text *out, const struct function *f, const struc
 {
 	if (m->slot_count == 0)
 		return;
-	tame_print(out,
-		   "static void %s__d%u(void *tame_p)\n{\n\tstruct %s__e%u *tame_e = tame_p;\n\n",
-		   f->name, m->number, f->name, m->number);
+	tame_print(out, "static void %s__d%u(void *\5p)\n{\n\tstruct %s__e%u *\5e = \5p;\n\n",
+		   f->stem, m->number, f->stem, m->number);
 	for (size_t i = 1; i <= m->slot_count; i++)
-		tame_print(out, "\t*tame_e->s%zu = tame_e->v%zu;\n", i, i);
+		tame_print(out, "\t*\5e->\5s%zu = \5e->\5v%zu;\n", i, i);
 	tame_put(out, "}\n");
 }
 
 static void emit_trigger(struct text *out, const struct function *f, const struct mkevent *m)
 {
-	tame_print(out, "static void %s__t%u(weft_tame_event *tame_p%s)\n{\n", f->name, m->number,
+	tame_print(out, "static void %s__t%u(weft_tame_event *\5p%s)\n{\n", f->stem, m->number,
 		   values(m));
 	if (m->slot_count > 0)
-		tame_print(out, "\tstruct %s__e%u *tame_e = (struct %s__e%u *)(void *)tame_p;\n\n",
-			   f->name, m->number, f->name, m->number);
+		tame_print(out, "\tstruct %s__e%u *\5e = (struct %s__e%u *)(void *)\5p;\n\n",
+			   f->stem, m->number, f->stem, m->number);
 	for (size_t i = 1; i <= m->slot_count; i++)
-		tame_print(out, "\ttame_e->v%zu = v%zu;\n", i, i);
-	tame_put(out, "\tweft_tame_trigger(tame_p);\n}\n");
+		tame_print(out, "\t\5e->\5v%zu = \5v%zu;\n", i, i);
+	tame_put(out, "\tweft_tame_trigger(\5p);\n}\n");
 }
 
 static void emit_site(struct text *out, const struct function *f, const struct mkevent *m)
 {
+	const char *text;
+
 	tame_print(out,
-		   "static const weft_tame_site %s__s%u = {\n\t.where = %s,\n\t.text = ", f->name,
+		   "static const weft_tame_site %s__s%u = {\n\t.where = %s,\n\t.text = ", f->stem,
 		   m->number, tame_here(m->offset));
-	tame_put_string(out, source.text + m->range.begin, m->range.end - m->range.begin);
+	text = tame_cut(m->range);
+	tame_put_string(out, text, strlen(text));
 	tame_print(out, ",\n\t.function = \"%s\",\n", f->name);
 	if (m->slot_count > 0)
-		tame_print(out, "\t.deliver = %s__d%u,\n", f->name, m->number);
+		tame_print(out, "\t.deliver = %s__d%u,\n", f->stem, m->number);
 	tame_print(out, "\t.kind = %s,\n\t.size = sizeof(struct %s__e%u),\n",
 		   m->of_rendezvous ? "WEFT_TAME_OF_RENDEZVOUS"
 		   : m->apart       ? "WEFT_TAME_APART"
 				    : "WEFT_TAME_INSIDE",
-		   f->name, m->number);
+		   f->stem, m->number);
 	if (!m->of_rendezvous && !m->apart)
-		tame_print(out, "\t.offset = offsetof(struct %s__c, tame_e%u),\n", f->name,
+		tame_print(out, "\t.offset = __builtin_offsetof(struct %s__c, \5e%u),\n", f->stem,
 			   m->number);
 	if (!m->of_rendezvous)
 		tame_print(out,
-			   "\t.join = offsetof(struct %s__c, tame_j) + %u * sizeof(uint32_t),\n",
-			   f->name, m->wait->depth);
+			   "\t.join = __builtin_offsetof(struct %s__c, \5j) + %u * "
+			   "sizeof(uint32_t),\n",
+			   f->stem, m->wait->depth);
 	if (m->named)
 		tame_print(out,
-			   "\t.id = offsetof(struct %s__e%u, id),\n"
-			   "\t.id_size = sizeof(((struct %s__e%u *)0)->id),\n",
-			   f->name, m->number, f->name, m->number);
+			   "\t.id = __builtin_offsetof(struct %s__e%u, \5id),\n"
+			   "\t.id_size = sizeof(((struct %s__e%u *)0)->\5id),\n",
+			   f->stem, m->number, f->stem, m->number);
 	tame_put(out, "};\n");
 }
 
 static void emit_make(struct text *out, const struct function *f, const struct mkevent *m)
 {
-	const char *closure = f->threaded ? "&tame_c->tame_h.c" : "&tame_c->tame_h";
-	const char *trigger = tame_format("(void (*)(void))%s__t%u", f->name, m->number);
+	const char *closure = f->threaded ? "&\5c->\5h.c" : "&\5c->\5h";
+	const char *trigger = tame_format("(void (*)(void))%s__t%u", f->stem, m->number);
 
-	tame_print(out, "static inline WEFT_EVENT(%s) %s__mk%u(struct %s__c *tame_c",
-		   value_types(m), f->name, m->number, f->name);
+	tame_print(out, "static inline WEFT_EVENT(%s) %s__mk%u(struct %s__c *\5c", value_types(m),
+		   f->stem, m->number, f->stem);
 	if (m->of_rendezvous)
-		tame_put(out, ", weft_tame_rendezvous *tame_r");
+		tame_put(out, ", weft_tame_rendezvous *\5r");
 	if (m->named)
-		tame_print(out, ", %s", tame_declare(m->id_type, "id", true));
+		tame_print(out, ", %s", tame_declare(m->id_type, "\5id", true));
 	for (size_t i = 0; i < m->slot_count; i++)
-		tame_print(out, ", %s", slot_type(m, i, tame_format("s%zu", i + 1)));
-	tame_print(out, ")\n{\n\tstruct %s__e%u *tame_e = ", f->name, m->number);
+		tame_print(out, ", %s", slot_type(m, i, tame_format("\5s%zu", i + 1)));
+	tame_print(out, ")\n{\n\tstruct %s__e%u *\5e = ", f->stem, m->number);
 	if (m->of_rendezvous)
-		tame_print(out, "weft_tame_rendezvous_event(tame_r, %s, &%s__s%u,\n\t\t%s);\n",
-			   closure, f->name, m->number, trigger);
+		tame_print(out, "weft_tame_rendezvous_event(\5r, %s, &%s__s%u,\n\t\t%s);\n",
+			   closure, f->stem, m->number, trigger);
 	else if (m->apart)
-		tame_print(out, "weft_tame_event_new(%s, &%s__s%u,\n\t\t%s);\n", closure, f->name,
+		tame_print(out, "weft_tame_event_new(%s, &%s__s%u,\n\t\t%s);\n", closure, f->stem,
 			   m->number, trigger);
 	else
-		tame_print(out, "&tame_c->tame_e%u;\n", m->number);
+		tame_print(out, "&\5c->\5e%u;\n", m->number);
 	tame_put(out, "\n");
 	if (!m->of_rendezvous && !m->apart)
 		tame_print(out,
-			   "\ttame_e->h.site_ = &%s__s%u;\n\ttame_e->trigger = %s__t%u;\n"
-			   "\t++tame_c->tame_j[%u];\n",
-			   f->name, m->number, f->name, m->number, m->wait->depth);
+			   "\t\5e->h.site_ = &%s__s%u;\n\t\5e->trigger = %s__t%u;\n"
+			   "\t++\5c->\5j[%u];\n",
+			   f->stem, m->number, f->stem, m->number, m->wait->depth);
 	for (size_t i = 1; i <= m->slot_count; i++)
-		tame_print(out, "\ttame_e->s%zu = s%zu;\n", i, i);
+		tame_print(out, "\t\5e->\5s%zu = \5s%zu;\n", i, i);
 	if (m->named)
-		tame_put(out, "\ttame_e->id = id;\n");
-	tame_put(out, "\treturn &tame_e->trigger;\n}\n");
+		tame_put(out, "\t\5e->\5id = \5id;\n");
+	tame_put(out, "\treturn &\5e->trigger;\n}\n");
 }
 
 /* All of it on the line of the mkevent: it is inlined there, and debuggers show lines. */
-static void emit_on_line(struct text *out, unsigned line, const struct function *f,
-			 const struct mkevent *m)
+static void emit_on_line(struct text *out, const struct function *f, const struct mkevent *m)
 {
 	struct text t = { 0 };
 
@@ -162,24 +162,19 @@ static void emit_on_line(struct text *out, unsigned line, const struct function 
 	for (size_t i = 0; i + 1 < t.size; i++)
 		if (t.at[i] == '\n' || t.at[i] == '\t')
 			t.at[i] = ' ';
-	tame_print(out, "#line %u\n%s", line, t.at);
+	tame_print(out, "\4%zu\2%s", m->offset, t.at);
 }
 
 void tame_emit_event_functions(struct text *out, struct function *f)
 {
 	for (size_t i = 0; i < f->mkevent_count; i++) {
 		struct mkevent *m = f->mkevents[i];
-		struct place p = tame_place(m->offset);
 
-		if (m->seen == 0)
-			continue;
 		emit_deliver(out, f, m);
 		emit_trigger(out, f, m);
-		tame_print(out, "#line %u ", p.line);
-		tame_put_string(out, p.file, strlen(p.file));
-		tame_put(out, "\n");
+		tame_print(out, "\4%zu\2", m->offset);
 		emit_site(out, f, m);
-		emit_on_line(out, p.line, f, m);
+		emit_on_line(out, f, m);
 		tame_put(out, "\3");
 	}
 }
@@ -215,8 +210,11 @@ static void begin_each(struct beginning b, CXType type)
 	if (!tame_holds_rendezvous(type))
 		return;
 	if (tame_is_rendezvous(type, &id, &named)) {
-		tame_print(b.out, "\tweft_tame_rendezvous_init(WEFT_TAME_R(%s), %s, &%s);\n",
-			   b.path, b.closure, b.site);
+		tame_print(
+			b.out,
+			"\tweft_tame_rendezvous_init((weft_tame_rendezvous *)(uintptr_t)&(%s), %s, "
+			"&%s);\n",
+			b.path, b.closure, b.site);
 		return;
 	}
 	type = tame_canonical(type);
@@ -224,9 +222,9 @@ static void begin_each(struct beginning b, CXType type)
 		clang.Type_visitFields(type, begin_field, &b);
 		return;
 	}
-	tame_print(b.out, "\tfor (size_t tame_i%u = 0; tame_i%u < %lld; tame_i%u++) {\n", b.depth,
-		   b.depth, clang.getArraySize(type), b.depth);
-	b.path = tame_format("%s[tame_i%u]", b.path, b.depth++);
+	tame_print(b.out, "\tfor (size_t \5i%u = 0; \5i%u < %lld; \5i%u++) {\n", b.depth, b.depth,
+		   clang.getArraySize(type), b.depth);
+	b.path = tame_format("%s[\5i%u]", b.path, b.depth++);
 	begin_each(b, clang.getArrayElementType(type));
 	tame_put(b.out, "\t}\n");
 }
@@ -235,21 +233,19 @@ void tame_emit_rendezvous(struct text *out, struct function *f)
 {
 	for (size_t i = 0; i < f->variable_count; i++) {
 		struct variable *v = f->variables[i];
-		struct place p = tame_place(v->offset);
 		struct beginning b = { .out = out };
 
 		if (!v->rendezvous || !v->kept)
 			continue;
-		tame_print(out, "#line %u ", p.line);
-		tame_put_string(out, p.file, strlen(p.file));
 		tame_print(out,
-			   "\nstatic const weft_tame_rendezvous_site %s__rs%u = { %s, \"%s\" };\n",
-			   f->name, v->number, tame_here(v->offset), v->name);
-		tame_print(out, "\3static inline void %s__r%u(struct %s__c *tame_c)\n{\n", f->name,
-			   v->number, f->name);
-		b.path = tame_format("tame_c->%s", v->member);
-		b.site = tame_format("%s__rs%u", f->name, v->number);
-		b.closure = f->threaded ? "&tame_c->tame_h.c" : "&tame_c->tame_h";
+			   "\4%zu\2static const weft_tame_rendezvous_site %s__rs%u = { %s, \"%s\" "
+			   "};\n",
+			   v->offset, f->stem, v->number, tame_here(v->offset), v->name);
+		tame_print(out, "\3static inline void %s__r%u(struct %s__c *\5c)\n{\n", f->stem,
+			   v->number, f->stem);
+		b.path = tame_format("\5c->%s", v->member);
+		b.site = tame_format("%s__rs%u", f->stem, v->number);
+		b.closure = f->threaded ? "&\5c->\5h.c" : "&\5c->\5h";
 		begin_each(b, v->type);
 		tame_put(out, "}\n");
 	}

@@ -14,61 +14,73 @@ static const char *event_type(const struct fork *k)
 			   has_result(k) ? tame_declare(k->result, "", true) : "");
 }
 
+/* Arrays and functions come as pointers. */
+static const char *declare_argument(const struct fork *k, size_t i)
+{
+	CXType type = tame_canonical(k->types[i]);
+	const char *name = tame_format("\5a%zu", i + 1);
+
+	if (tame_is_array(type))
+		return tame_declare(clang.getArrayElementType(type), tame_format("(*%s)", name),
+				    false);
+	if (type.kind == CXType_FunctionProto || type.kind == CXType_FunctionNoProto)
+		return tame_declare(type, tame_format("(*%s)", name), false);
+	return tame_declare(k->types[i], name, true);
+}
+
 static void emit_struct(struct text *out, const struct function *f, const struct fork *k)
 {
-	tame_print(out, "struct %s__k%u {\n\tweft_tame_fork h;\n\t%s event;\n", f->name, k->number,
-		   event_type(k));
+	tame_print(out, "struct %s__k%u {\n\tweft_tame_fork h;\n\t%s \5event;\n", f->stem,
+		   k->number, event_type(k));
 	if (k->function == NULL)
-		tame_print(out, "\t%s;\n", tame_declare(k->callee_type, "call", true));
+		tame_print(out, "\t%s;\n", tame_declare(k->callee_type, "\5call", true));
 	for (size_t i = 0; i < k->argument_count; i++)
-		tame_print(out, "\t%s;\n",
-			   tame_declare(k->types[i], tame_format("a%zu", i + 1), true));
+		tame_print(out, "\t%s;\n", declare_argument(k, i));
 	if (has_result(k))
-		tame_print(out, "\t%s;\n", tame_declare(k->result, "result", true));
+		tame_print(out, "\t%s;\n", tame_declare(k->result, "\5result", true));
 	tame_put(out, "};\n");
 }
 
 static void emit_call(struct text *out, const struct function *f, const struct fork *k)
 {
 	tame_print(out,
-		   "static void %s__call%u(weft_tame_fork *tame_p)\n{\n"
-		   "\tstruct %s__k%u *tame_k = (struct %s__k%u *)(void "
-		   "*)tame_p;\n\n\t(void)tame_k;\n\t",
-		   f->name, k->number, f->name, k->number, f->name, k->number);
+		   "static void %s__call%u(weft_tame_fork *\5p)\n{\n"
+		   "\tstruct %s__k%u *\5k = (struct %s__k%u *)(void "
+		   "*)\5p;\n\n\t(void)\5k;\n\t",
+		   f->stem, k->number, f->stem, k->number, f->stem, k->number);
 	if (has_result(k))
-		tame_put(out, "tame_k->result = ");
-	tame_print(out, "%s(", k->function != NULL ? k->function : "tame_k->call");
+		tame_put(out, "\5k->\5result = ");
+	tame_print(out, "%s(", k->function != NULL ? k->function : "\5k->\5call");
 	for (size_t i = 1; i <= k->argument_count; i++)
-		tame_print(out, "%stame_k->a%zu", i == 1 ? "" : ", ", i);
+		tame_print(out, "%s\5k->\5a%zu", i == 1 ? "" : ", ", i);
 	tame_put(out, ");\n}\n");
 	tame_print(out,
-		   "static void %s__done%u(weft_tame_fork *tame_p)\n{\n"
-		   "\tstruct %s__k%u *tame_k = (struct %s__k%u *)(void *)tame_p;\n\n"
-		   "\tweft_trigger(tame_k->event%s);\n}\n",
-		   f->name, k->number, f->name, k->number, f->name, k->number,
-		   has_result(k) ? ", tame_k->result" : "");
+		   "static void %s__done%u(weft_tame_fork *\5p)\n{\n"
+		   "\tstruct %s__k%u *\5k = (struct %s__k%u *)(void *)\5p;\n\n"
+		   "\tweft_trigger(\5k->\5event%s);\n}\n",
+		   f->stem, k->number, f->stem, k->number, f->stem, k->number,
+		   has_result(k) ? ", \5k->\5result" : "");
 }
 
 static void emit_start(struct text *out, const struct function *f, const struct fork *k)
 {
-	tame_print(out, "static inline void %s__fork%u(%s event", f->name, k->number,
+	tame_print(out, "static inline void %s__fork%u(%s \5event", f->stem, k->number,
 		   event_type(k));
 	if (k->function == NULL)
-		tame_print(out, ", %s", tame_declare(k->callee_type, "call", true));
+		tame_print(out, ", %s", tame_declare(k->callee_type, "\5call", true));
 	for (size_t i = 0; i < k->argument_count; i++)
-		tame_print(out, ", %s",
-			   tame_declare(k->types[i], tame_format("a%zu", i + 1), true));
+		tame_print(out, ", %s", declare_argument(k, i));
 	tame_print(out,
-		   ")\n{\n\tstruct %s__k%u *tame_k = weft_tame_fork_new(sizeof *tame_k, %s);\n\n"
-		   "\ttame_k->h.call = %s__call%u;\n\ttame_k->h.done = %s__done%u;\n"
-		   "\ttame_k->event = event;\n",
-		   f->name, k->number, k->threaded ? "true" : "false", f->name, k->number, f->name,
+		   ")\n{\n\tstruct %s__k%u *\5k = weft_tame_fork_new(sizeof *\5k, %s);\n\n"
+		   "\t\5k->h.call = %s__call%u;\n\t\5k->h.done = %s__done%u;\n"
+		   "\t\5k->\5event = \5event;\n",
+		   f->stem, k->number, k->threaded ? "1" : "0", f->stem, k->number, f->stem,
 		   k->number);
 	if (k->function == NULL)
-		tame_put(out, "\ttame_k->call = call;\n");
+		tame_put(out, "\t\5k->\5call = \5call;\n");
 	for (size_t i = 1; i <= k->argument_count; i++)
-		tame_print(out, "\ttame_k->a%zu = a%zu;\n", i, i);
-	tame_put(out, "\tweft_tame_fork_start(&tame_k->h);\n}\n");
+		tame_print(out, "\t\5k->\5a%zu = \5a%zu;\n", i, i);
+	tame_put(out, "\tweft_tame_fork_start(&\5k->h);\n}\n");
 }
 
 void tame_emit_forks(struct text *out, struct function *f)

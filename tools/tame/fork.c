@@ -57,7 +57,6 @@ static int find_callee(CXCursor c, CXCursor parent, void *arg)
 void tame_check_fork(struct fork *k)
 {
 	CXCursor function;
-	const char *macro;
 
 	if (!k->call.seen || k->call.cursor.kind != CXCursor_CallExpr) {
 		tame_error(k->call.range.begin, "expected 'tfork(event, function(arguments))'");
@@ -69,12 +68,6 @@ void tame_check_fork(struct fork *k)
 	if (function.kind == CXCursor_FunctionDecl) {
 		k->function = tame_name(function);
 		k->threaded = tame_mark_of(function) == 'h';
-		macro = tame_macro_at(k->call.range.begin, k->function);
-		if (macro != NULL) {
-			tame_error(k->call.range.begin,
-				   "tfork calls a function, not the macro '%s'", macro);
-			return;
-		}
 		if (tame_mark_of(function) == 't')
 			tame_error(k->call.range.begin, "'%s' is 'tamed': it needs no tfork",
 				   k->function);

@@ -1,153 +1,215 @@
-/* lex.c - the tokens of the source, to find in the text what libclang only knows by meaning. */
+/* lex.c - the tokens of C, and what can be found by them. */
 #include <ctype.h>
 #include <string.h>
 
 #include "tool.h"
 
-struct token *tokens;
-size_t token_count;
-size_t *conditionals;
-size_t conditional_count;
+struct reader {
+	const char *text;
+	size_t size, at;
+	unsigned line;
+	struct tokens out;
+};
+
+static char peek(const struct reader *r, size_t ahead)
+{
+	return r->at + ahead < r->size ? r->text[r->at + ahead] : '\0';
+}
 
 static bool is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-static size_t skip_quoted(size_t at)
+static void step(struct reader *r)
 {
-	char quote = source.text[at];
-
-	/* no further than the line: what is not compiled may hold a lone apostrophe */
-	for (at++; at < source.size && source.text[at] != quote; at++) {
-		if (source.text[at] == '\n')
-			return at;
-		if (source.text[at] == '\\')
-			at++;
-	}
-	return at < source.size ? at + 1 : source.size;
+	r->line += r->text[r->at] == '\n';
+	r->at++;
 }
 
-static size_t skip_comment(size_t at)
+/* A backslash at the end of a line continues it. */
+static bool skip_splice(struct reader *r)
 {
-	const char *t = source.text, *end;
+	size_t blanks = 1;
 
-	if (t[at + 1] == '*') {
-		end = strstr(t + at + 2, "*/");
-		return end == NULL ? source.size : (size_t)(end + 2 - t);
-	}
-	while (at < source.size && t[at] != '\n')
-		at += t[at] == '\\' && at + 1 < source.size ? 2 : 1;
-	return at;
+	if (peek(r, 0) != '\\')
+		return false;
+	while (peek(r, blanks) == '\r' || peek(r, blanks) == ' ' || peek(r, blanks) == '\t')
+		blanks++;
+	if (peek(r, blanks) != '\n')
+		return false;
+	for (; blanks > 0; blanks--)
+		step(r);
+	step(r);
+	return true;
 }
 
-/* From `at`, to behind the end of the line; a backslash continues it, so does a comment. */
-static size_t skip_directive(size_t at)
+/* No further than the line: what is not compiled may hold a lone apostrophe. */
+static void skip_quoted(struct reader *r)
 {
-	const char *t = source.text;
+	char quote = peek(r, 0);
 
-	while (at < source.size && t[at] != '\n') {
-		if (t[at] == '\\' && at + 1 < source.size)
-			at += t[at + 1] == '\r' ? 3 : 2;
-		else if (t[at] == '/' && (t[at + 1] == '*' || t[at + 1] == '/'))
-			at = skip_comment(at);
-		else if (t[at] == '"' || t[at] == '\'')
-			at = skip_quoted(at);
+	for (step(r); r->at < r->size && peek(r, 0) != quote;) {
+		if (skip_splice(r))
+			continue;
+		if (peek(r, 0) == '\n')
+			return;
+		if (peek(r, 0) == '\\' && r->at + 1 < r->size)
+			step(r);
+		step(r);
+	}
+	if (r->at < r->size)
+		step(r);
+}
+
+static bool skip_comment(struct reader *r)
+{
+	if (peek(r, 0) != '/' || (peek(r, 1) != '*' && peek(r, 1) != '/'))
+		return false;
+	if (peek(r, 1) == '/') {
+		while (r->at < r->size && peek(r, 0) != '\n')
+			if (!skip_splice(r))
+				step(r);
+		return true;
+	}
+	for (step(r), step(r); r->at < r->size; step(r))
+		if (peek(r, 0) == '*' && peek(r, 1) == '/') {
+			step(r), step(r);
+			return true;
+		}
+	return true;
+}
+
+/* To the end of the line, as the preprocessor has it. */
+static void skip_directive(struct reader *r)
+{
+	while (r->at < r->size && peek(r, 0) != '\n') {
+		if (skip_splice(r) || skip_comment(r))
+			continue;
+		if (peek(r, 0) == '"' || peek(r, 0) == '\'')
+			skip_quoted(r);
 		else
-			at++;
+			step(r);
 	}
-	return at;
 }
 
-static size_t punctuation(size_t at)
+static size_t punctuation(const struct reader *r)
 {
-	static const char *const longer[] = { "...", "<<=", ">>=", "->", "++", "--", "<<", ">>",
-					      "<=",  ">=",  "==",  "!=", "&&", "||", "*=", "/=",
-					      "%=",  "+=",  "-=",  "&=", "^=", "|=", "##" };
+	static const char *const longer[] = { "...", "<<=", ">>=", "->", "++", "--", "<<",
+					      ">>",  "<=",  ">=",  "==", "!=", "&&", "||",
+					      "*=",  "/=",  "%=",  "+=", "-=", "&=", "^=",
+					      "|=",  "##",  "<%",  "%>", "<:", ":>", "%:" };
 
 	for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
-		if (strncmp(source.text + at, longer[i], strlen(longer[i])) == 0)
+		if (r->size - r->at >= strlen(longer[i]) &&
+		    memcmp(r->text + r->at, longer[i], strlen(longer[i])) == 0)
 			return strlen(longer[i]);
 	return 1;
 }
 
 /* Of a string or a character: L"x". */
-static bool is_prefix(size_t at, size_t end)
+static bool is_prefix(const struct reader *r, size_t from)
 {
-	const char *t = source.text + at;
+	const char *t = r->text + from;
 
-	return (source.text[end] == '"' || source.text[end] == '\'') &&
-	       ((end - at == 1 && strchr("LuU", t[0]) != NULL) ||
-		(end - at == 2 && memcmp(t, "u8", 2) == 0));
+	return (peek(r, 0) == '"' || peek(r, 0) == '\'') &&
+	       ((r->at - from == 1 && strchr("LuU", t[0]) != NULL) ||
+		(r->at - from == 2 && memcmp(t, "u8", 2) == 0));
 }
 
-static struct token *next_token(size_t at)
+static char read_number(struct reader *r)
 {
-	const char *t = source.text;
-	struct token *token = ADD(tokens, token_count);
-	size_t end = at;
+	while (is_name(peek(r, 0)) || peek(r, 0) == '.' ||
+	       ((peek(r, 0) == '+' || peek(r, 0) == '-') &&
+		strchr("eEpP", r->text[r->at - 1]) != NULL))
+		step(r);
+	return 'n';
+}
 
-	token->offset = at;
-	if (t[at] == '"' || t[at] == '\'') {
-		token->kind = 's';
-		end = skip_quoted(at);
-	} else if (isdigit((unsigned char)t[at]) ||
-		   (t[at] == '.' && isdigit((unsigned char)t[at + 1]))) {
-		token->kind = 'n';
-		while (is_name(t[end]) || t[end] == '.' ||
-		       ((t[end] == '+' || t[end] == '-') && end > at &&
-			strchr("eEpP", t[end - 1]) != NULL))
-			end++;
-	} else if (is_name(t[at])) {
-		token->kind = 'i';
-		while (is_name(t[end]))
-			end++;
-		if (is_prefix(at, end)) {
-			token->kind = 's';
-			end = skip_quoted(end);
-		}
-	} else {
-		token->kind = t[at];
-		end += punctuation(at);
+static char read_name(struct reader *r)
+{
+	size_t from = r->at;
+
+	while (is_name(peek(r, 0)) || (peek(r, 0) == '\\' && tolower(peek(r, 1)) == 'u'))
+		step(r);
+	if (!is_prefix(r, from))
+		return 'i';
+	skip_quoted(r);
+	return 's';
+}
+
+static char read_token(struct reader *r)
+{
+	char c = peek(r, 0);
+
+	if (c == '"' || c == '\'') {
+		skip_quoted(r);
+		return 's';
 	}
-	token->size = end - at;
-	return token;
+	if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)peek(r, 1))))
+		return read_number(r);
+	if (is_name(c) || (c == '\\' && tolower(peek(r, 1)) == 'u'))
+		return read_name(r);
+	r->at += punctuation(r);
+	return c;
 }
 
-static bool is_conditional(size_t at)
+static void add_token(struct reader *r, bool directive)
 {
-	for (at++; at < source.size && (source.text[at] == ' ' || source.text[at] == '\t');)
-		at++;
-	return strncmp(source.text + at, "if", 2) == 0; /* or ifdef, ifndef */
+	struct token *t;
+
+	if (r->out.count == r->out.room) {
+		r->out.at = tame_grow(r->out.at, r->out.room, sizeof *t);
+		r->out.room = r->out.room == 0 ? 1 : 2 * r->out.room;
+	}
+	t = &r->out.at[r->out.count++];
+	*t = (struct token){ .from = TAME_NOWHERE };
+	t->offset = (uint32_t)r->at;
+	t->line = r->line;
+	if (directive) {
+		t->kind = '#';
+		skip_directive(r);
+	} else
+		t->kind = read_token(r);
+	t->size = (uint32_t)(r->at - t->offset);
 }
 
-void tame_lex(void)
+/* A directive is one token, of the kind '#'. */
+static void lex(struct reader r, struct tokens *into)
 {
-	const char *t = source.text;
-	bool fresh = true, directive = false;
+	bool fresh = true; /* nothing stands before it on its line */
 
-	for (size_t at = 0; at < source.size;) {
-		if (isspace((unsigned char)t[at])) {
-			fresh = fresh || t[at] == '\n';
-			at++;
-		} else if (t[at] == '/' && (t[at + 1] == '*' || t[at + 1] == '/')) {
-			at = skip_comment(at);
-		} else if (fresh && t[at] == '#') {
-			if (is_conditional(at))
-				*ADD(conditionals, conditional_count) = at;
-			at = skip_directive(at);
-			directive = true;
-		} else if (t[at] == '\\' && (t[at + 1] == '\n' || t[at + 1] == '\r')) {
-			at++;
-		} else {
-			struct token *token = next_token(at);
-
-			token->directive = directive;
-			at += token->size;
-			fresh = directive = false;
+	while (r.at < r.size) {
+		if (isspace((unsigned char)peek(&r, 0))) {
+			fresh = fresh || peek(&r, 0) == '\n';
+			step(&r);
+		} else if (!skip_splice(&r) && !skip_comment(&r)) {
+			add_token(&r, fresh && peek(&r, 0) == '#');
+			fresh = false;
 		}
 	}
+	*into = r.out;
 }
+
+struct tokens tame_lex(const char *text, size_t size)
+{
+	struct tokens all = { 0 };
+
+	if (size >= TAME_NOWHERE)
+		tame_fail("%s: too large", options.in);
+	lex((struct reader){ .text = text, .size = size, .line = 1 }, &all);
+	return all;
+}
+
+void tame_lex_again(struct tokens *into, const char *text, size_t size)
+{
+	struct reader r = { .text = text, .size = size, .line = 1, .out = *into };
+
+	r.out.count = 0;
+	lex(r, into);
+}
+
+/* What the compiler reads */
 
 struct range tame_token_range(size_t first, size_t last)
 {
@@ -169,22 +231,27 @@ size_t tame_token_at(size_t offset)
 	return low;
 }
 
+bool tame_is_word(const char *text, size_t size, const char *word)
+{
+	return size == strlen(word) && memcmp(text, word, size) == 0;
+}
+
 bool tame_is(size_t token, const char *what)
 {
-	return token < token_count && tokens[token].size == strlen(what) &&
-	       memcmp(source.text + tokens[token].offset, what, tokens[token].size) == 0;
+	return token < token_count &&
+	       tame_is_word(expanded.text + tokens[token].offset, tokens[token].size, what);
 }
 
 size_t tame_token_end(size_t token)
 {
-	return token < token_count ? tokens[token].offset + tokens[token].size : source.size;
+	return token < token_count ? tokens[token].offset + tokens[token].size : expanded.size;
 }
 
-static int nesting(size_t token)
+int tame_nesting(const struct token *t)
 {
-	if (tokens[token].size != 1)
+	if (t->size != 1)
 		return 0;
-	switch (tokens[token].kind) {
+	switch (t->kind) {
 	case '(':
 	case '[':
 	case '{':
@@ -203,21 +270,11 @@ size_t tame_close(size_t token)
 	int depth = 0;
 
 	for (; token < token_count; token++) {
-		depth += nesting(token);
+		depth += tame_nesting(&tokens[token]);
 		if (depth == 0)
 			return token;
 	}
 	return token_count;
-}
-
-/* Whether brackets that are opened between two tokens are those that are closed there. */
-bool tame_is_balanced(size_t first, size_t last)
-{
-	int depth = 0;
-
-	for (size_t i = first; i <= last && i < token_count && depth >= 0; i++)
-		depth += nesting(i);
-	return depth == 0;
 }
 
 /* Brackets that close what was open before do not count: a name may stand in them. */
@@ -229,7 +286,7 @@ size_t tame_until(size_t token, const char *ends)
 		if (depth == 0 && tokens[token].size == 1 &&
 		    strchr(ends, tokens[token].kind) != NULL)
 			return token;
-		depth += nesting(token);
+		depth += tame_nesting(&tokens[token]);
 		if (depth < 0)
 			depth = 0;
 	}
@@ -251,7 +308,7 @@ size_t tame_arguments(size_t open, bool of_macro, struct range **arguments)
 
 		/* commas between braces separate the arguments of macros */
 		if (!of_macro)
-			depth += nesting(i);
+			depth += tame_nesting(&tokens[i]);
 		else if (tokens[i].size == 1 && (tokens[i].kind == '(' || tokens[i].kind == ')'))
 			depth += tokens[i].kind == '(' ? 1 : -1;
 		if (!ends)
@@ -266,7 +323,41 @@ size_t tame_arguments(size_t open, bool of_macro, struct range **arguments)
 	return count;
 }
 
+static const struct {
+	const char *marker, *word;
+} words[] = {
+	{ TAME_TWAIT, "twait" },      { TAME_MKEVENT, "mkevent" },
+	{ TAME_TFORK, "tfork" },      { TAME_TREFUSED, "trefused" },
+	{ TAME_TAMED, "tamed" },      { TAME_THREADED, "threaded" },
+	{ TAME_ASYNC, "weft_async" }, { TAME_ASYNC_OWN, "weft_async_own" },
+};
+
+/* A token as people write it. */
+const char *tame_spelling(size_t token)
+{
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (tame_is(token, words[i].marker))
+			return words[i].word;
+	return tame_copy(expanded.text + tokens[token].offset, tokens[token].size);
+}
+
+/* The text of a range as it stands in the source; if a macro made it, as the compiler reads it. */
 const char *tame_cut(struct range r)
 {
-	return tame_copy(source.text + r.begin, r.end - r.begin);
+	size_t first = tame_token_at(r.begin), last = tame_token_at(r.end);
+	struct text t = { 0 };
+
+	if (first == last)
+		return "";
+	last--;
+	if (tokens[first].from != TAME_NOWHERE && tokens[last].from != TAME_NOWHERE &&
+	    tokens[last].from >= tokens[first].from)
+		return tame_copy(source.text + tokens[first].from,
+				 tokens[last].from - tokens[first].from + tokens[last].from_size);
+	for (size_t i = first; i <= last; i++) {
+		if (i > first && tokens[i].offset > tame_token_end(i - 1))
+			tame_put(&t, " ");
+		tame_put(&t, tame_spelling(i));
+	}
+	return t.at;
 }

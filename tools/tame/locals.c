@@ -21,17 +21,9 @@ static const char *word_of(const struct local_type *t)
 static void rename_declaration(const struct local_type *t)
 {
 	size_t token = tame_token_at(t->range.begin);
-	const char *macro;
 
 	if (t->name != NULL) {
-		macro = tame_macro_at(t->offset, t->name);
-		if (macro != NULL)
-			tame_error(t->offset,
-				   "the macro '%s' declares the type '%s' inside of a "
-				   "function that waits",
-				   macro, t->name);
-		else
-			tame_edit(t->offset, t->offset + strlen(t->name), t->new_name);
+		tame_edit(t->offset, t->offset + strlen(t->name), t->new_name);
 		return;
 	}
 	while (token < token_count && !tame_is(token, word_of(t)) && !tame_is(token, "{"))
@@ -41,17 +33,31 @@ static void rename_declaration(const struct local_type *t)
 			  tame_format(" %s", t->new_name));
 }
 
-/* A definition in front of variables: struct P { int x; } p; */
+static bool is_attribute(size_t token)
+{
+	return tame_is(token, "__attribute__") || tame_is(token, "__attribute");
+}
+
+/* A definition in front of variables: struct P { int x; } p; its attributes stand behind the word or
+ * behind the brace. */
 static void move_definition(struct text *out, const struct local_type *t)
 {
-	size_t open = tame_token_at(t->range.begin);
-	struct range braces;
+	size_t word = tame_token_at(t->range.begin), open, end;
+	struct range attributes, rest;
 
-	while (open < token_count && !tame_is(open, "{"))
-		open++;
-	braces = (struct range){ tokens[open].offset, tame_token_end(tame_close(open)) };
-	tame_print(out, "%s %s %s;\n", word_of(t), t->new_name, tame_range(braces));
-	tame_edit(t->range.begin, t->range.end, tame_format("%s %s", word_of(t), t->new_name));
+	while (!tame_is(word, word_of(t)) && word < token_count)
+		word++;
+	for (open = word; open < token_count && !tame_is(open, "{");)
+		open = tame_is(open, "(") ? tame_close(open) + 1 : open + 1;
+	attributes = (struct range){ tokens[word + 1].offset, tokens[open].offset };
+	if (t->name != NULL && t->offset >= attributes.begin && t->offset < attributes.end)
+		attributes.end = t->offset;
+	for (end = tame_close(open) + 1; is_attribute(end); end = tame_close(end + 1) + 1)
+		;
+	rest = (struct range){ tokens[open].offset, tame_token_end(end - 1) };
+	tame_print(out, "%s %s %s %s;\n", word_of(t), tame_range(attributes), t->new_name,
+		   tame_range(rest));
+	tame_edit(t->range.begin, rest.end, tame_format("%s %s", word_of(t), t->new_name));
 }
 
 /* The outermost types of a declaration. */
@@ -65,6 +71,21 @@ static bool is_outer(const struct function *f, const struct local_type *t)
 			return false;
 	}
 	return true;
+}
+
+/* Pragmas in front of a type stay in front of it. */
+static size_t move_pragmas(struct text *out, size_t from, size_t to)
+{
+	static const char pragma[] = "\n#pragma pack";
+	const char *at = expanded.text + from, *end = expanded.text + to;
+
+	while ((at = memmem(at, (size_t)(end - at), pragma, sizeof pragma - 1)) != NULL) {
+		size_t size = strcspn(at + 1, "\n");
+
+		tame_print(out, "%.*s\n", (int)size, at + 1);
+		at += size;
+	}
+	return to;
 }
 
 static void move_group(struct text *out, struct function *f, struct group *g)
@@ -100,35 +121,28 @@ static void check_references(const struct function *f)
 
 void tame_move_types(struct text *out, struct function *f)
 {
-	for (size_t i = 0; i < f->group_count; i++)
+	size_t at = f->body.begin;
+
+	for (size_t i = 0; i < f->group_count && f->type_count > 0; i++) {
+		at = move_pragmas(out, at, f->groups[i]->range.begin);
 		move_group(out, f, f->groups[i]);
+	}
+	if (f->type_count > 0)
+		(void)move_pragmas(out, at, f->body.end);
 	for (size_t i = 0; i < f->type_reference_count; i++) {
 		struct type_reference *r = &f->type_references[i];
-		const char *macro = tame_macro_at(r->offset, r->type->name);
 
-		if (macro != NULL)
-			tame_error(r->offset,
-				   "the body of the macro '%s' names the type '%s', which is "
-				   "local to a function that waits",
-				   macro, r->type->name);
-		else
-			tame_edit_once(r->offset, strlen(r->type->name), r->type->new_name);
+		tame_edit_once(r->offset, strlen(r->type->name), r->type->new_name);
 	}
 	for (size_t i = 0; i < f->constant_count; i++)
-		tame_edit_once(f->constants[i].offset, strlen(f->constants[i].name),
-			       f->constants[i].new_name);
+		tame_edit(f->constants[i].offset,
+			  f->constants[i].offset + strlen(f->constants[i].name),
+			  f->constants[i].new_name);
 	for (size_t i = 0; i < f->constant_reference_count; i++) {
 		struct constant_reference *r = &f->constant_references[i];
 		struct constant *k = &f->constants[r->constant];
-		const char *macro = tame_macro_at(r->offset, k->name);
 
-		if (macro != NULL)
-			tame_error(r->offset,
-				   "the body of the macro '%s' names '%s', which is local to a "
-				   "function that waits",
-				   macro, k->name);
-		else
-			tame_edit_once(r->offset, strlen(k->name), k->new_name);
+		tame_edit_once(r->offset, strlen(k->name), k->new_name);
 	}
 	check_references(f);
 }

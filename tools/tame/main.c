@@ -15,7 +15,8 @@ struct options options;
 #define VERSION TEXT(WEFT_VERSION_MAJOR) "." TEXT(WEFT_VERSION_MINOR) "." TEXT(WEFT_VERSION_PATCH)
 
 static const char usage[] =
-	"usage: weft-tame [-o OUT.c] [-MD] [-MF FILE] [-MT TARGET] IN.tame.c [-- COMPILER FLAGS]\n";
+	"usage: weft-tame [-o OUT.c] [-MD] [-MF FILE] [-MT TARGET] [--cc=NAME] IN.tame.c "
+	"[-- COMPILER FLAGS]\n";
 
 static const char help[] =
 	"Translates C with tamed functions (weft/tame.h) to plain C.\n"
@@ -28,10 +29,12 @@ static const char help[] =
 	"  --Werror    warnings are errors\n"
 	"  --version, --help\n"
 	"\n"
-	"Of the compiler's flags those count that say what is included and defined (-I -iquote\n"
-	"-isystem -include -D -U -std -m... --target); the others are ignored. @FILE stands for "
-	"the\n"
-	"flags in it, each on a line of its own.\n"
+	"  --cc=NAME   the compiler whose preprocessor reads the file: the one that will compile\n"
+	"              the result. Without it: $CC, or cc\n"
+	"\n"
+	"The compiler gets the flags; give those that the result is compiled with. @FILE stands "
+	"for\n"
+	"the flags in it, each on a line of its own.\n"
 	"WEFT_LIBCLANG in the environment names the libclang to use.\n";
 
 static void add_flag(const char *flag)
@@ -39,46 +42,12 @@ static void add_flag(const char *flag)
 	*ADD(options.flags, options.flag_count) = flag;
 }
 
-static void add_folder(const char *folder)
-{
-	*ADD(options.folders, options.folder_count) = folder;
-}
-
 static bool begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* One that has its value behind it or as the next argument: how many it took, or 0. */
-static int valued_flag(char **argv, int left)
-{
-	static const char *const known[] = { "-I",        "-iquote",   "-isystem", "-idirafter",
-					     "-include",  "-imacros",  "-D",       "-U",
-					     "-isysroot", "--sysroot", "-target" };
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		const char *value = argv[0] + strlen(known[i]);
-		bool apart;
-
-		if (!begins(argv[0], known[i]))
-			continue;
-		apart = *value == '\0';
-		if (apart && left < 2)
-			return 0;
-		if (apart)
-			value = argv[1];
-		add_flag(argv[0]);
-		if (apart)
-			add_flag(value);
-		if (strcmp(known[i], "-I") == 0 || strcmp(known[i], "-iquote") == 0 ||
-		    strcmp(known[i], "-isystem") == 0 || strcmp(known[i], "-idirafter") == 0)
-			add_folder(value);
-		return apart ? 2 : 1;
-	}
-	return 0;
-}
-
-static int compiler_flag(char **argv, int left);
+static void compiler_flag(const char *flag);
 
 /* One flag on each line. */
 static void flags_of_file(const char *path)
@@ -93,35 +62,31 @@ static void flags_of_file(const char *path)
 	while ((size = getline(&line, &room, file)) > 0) {
 		flag = tame_copy(line, strcspn(line, "\n"));
 		if (flag[0] != '\0')
-			compiler_flag(&flag, 1);
+			compiler_flag(flag);
 	}
 	free(line);
 	fclose(file);
 }
 
-/* Those that change what the source means; clang does not know all others. */
-static int compiler_flag(char **argv, int left)
+/* Not those that say what is made, and where to. */
+static void compiler_flag(const char *flag)
 {
-	static const char *const known[] = { "-m32",          "-m64",          "-mx32",
-					     "-march=",       "-mcpu=",        "-mavx",
-					     "-msse",         "--target=",     "-funsigned-char",
-					     "-fsigned-char", "-fshort-enums", "-pthread",
-					     "-ansi" };
-	int took = valued_flag(argv, left);
+	static const char *const none[] = { "-c", "-S",  "-E",  "-MD", "-MMD",        "-MP",
+					    "-M", "-MM", "-MG", "-P",  "-save-temps", "-pipe" };
+	static bool skip;
 
-	if (argv[0][0] == '@')
-		flags_of_file(argv[0] + 1);
-	if (took > 0)
-		return took;
-	/* libclang would not look into the blocks of tasks */
-	if (strcmp(argv[0], "-fopenmp") == 0)
-		add_flag("-D_OPENMP=201511");
-	if (begins(argv[0], "-std="))
-		add_flag(strstr(argv[0], "23") == NULL ? argv[0] : "-std=gnu2x");
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (begins(argv[0], known[i]))
-			add_flag(argv[0]);
-	return 1;
+	if (skip || strcmp(flag, "-o") == 0 || strcmp(flag, "-MF") == 0 ||
+	    strcmp(flag, "-MT") == 0 || strcmp(flag, "-MQ") == 0) {
+		skip = !skip;
+		return;
+	}
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		if (strcmp(flag, none[i]) == 0)
+			return;
+	if (flag[0] == '@')
+		flags_of_file(flag + 1);
+	else
+		add_flag(flag);
 }
 
 static const char *value_of(char **argv, int left)
@@ -142,6 +107,9 @@ static int option(char **argv, int left)
 	} valued[] = { { "-o", &options.out },
 		       { "-MF", &options.depfile },
 		       { "-MT", &options.deptarget } };
+	static const char *const apart[] = { "-I",        "-D",      "-U",       "-include",
+					     "-imacros",  "-iquote", "-isystem", "-idirafter",
+					     "-isysroot", "-target" };
 
 	for (size_t i = 0; i < sizeof valued / sizeof *valued; i++) {
 		if (strcmp(argv[0], valued[i].name) != 0)
@@ -159,8 +127,15 @@ static int option(char **argv, int left)
 	} else if (strcmp(argv[0], "--version") == 0) {
 		puts("weft-tame " VERSION);
 		exit(0);
+	} else if (begins(argv[0], "--cc=")) {
+		options.compiler = argv[0] + 5;
 	} else if (argv[0][0] == '-' && argv[0][1] != '\0') {
-		return compiler_flag(argv, left);
+		compiler_flag(argv[0]);
+		for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+			if (strcmp(argv[0], apart[i]) == 0) {
+				compiler_flag(value_of(argv, left));
+				return 2;
+			}
 	} else if (options.in != NULL) {
 		fprintf(stderr, "weft-tame: one file at a time\n%s", usage);
 		exit(2);
@@ -192,8 +167,8 @@ static void read_options(int argc, char **argv)
 
 	while (i < argc && strcmp(argv[i], "--") != 0)
 		i += option(argv + i, argc - i);
-	for (i++; i < argc;)
-		i += compiler_flag(argv + i, argc - i);
+	for (i++; i < argc; i++)
+		compiler_flag(argv[i]);
 	if (options.in == NULL) {
 		fputs(usage, stderr);
 		exit(2);
@@ -215,19 +190,25 @@ static void read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	read_options(argc, argv);
-	if (!tame_read_source(options.in)) {
-		tame_remove_output();
-		return 1;
+	do {
+		if (!tame_read_source(options.in)) {
+			tame_remove_output();
+			return 1;
+		}
+	} while (!tame_expand());
+	if (expanded.is_tame && tame_errors == 0) {
+		tame_load();
+		tame_parse();
 	}
-	tame_load();
-	tame_lex();
-	tame_parse();
-	if (tame_errors == 0)
+	if (expanded.is_tame && tame_errors == 0)
 		tame_collect();
-	for (size_t i = 0; i < function_count; i++)
+	for (size_t i = 0; i < function_count; i++) {
+		unsigned before = tame_errors;
+
 		tame_check(functions[i]);
-	for (size_t i = 0; i < function_count && tame_errors == 0; i++)
-		tame_place_variables(functions[i]);
+		if (tame_errors == before)
+			tame_place_variables(functions[i]);
+	}
 	for (size_t i = 0; i < function_count && tame_errors == 0; i++)
 		tame_rewrite(functions[i]);
 	if (tame_errors == 0 && tame_write())

@@ -6,7 +6,7 @@
 
 #include "tool.h"
 
-enum { CHUNK = 256 * 1024 };
+enum { CHUNK = 256 * 1024, LARGE = 64 * 1024 };
 
 /* Chunks hang on each other, so that leak checkers see them. */
 struct chunk {
@@ -77,6 +77,18 @@ char *tame_format(const char *format, ...)
 	return text;
 }
 
+/* A large array is given to the C library, which can make it larger in place. */
+static void *grow_large(void *array, size_t old, size_t new)
+{
+	void *larger = realloc(old > LARGE ? array : NULL, new);
+
+	if (larger == NULL)
+		tame_fail("out of memory");
+	if (old <= LARGE && array != NULL)
+		memcpy(larger, array, old);
+	return larger;
+}
+
 /* There is room up to the next power of two. */
 void *tame_grow(void *array, size_t count, size_t size)
 {
@@ -84,6 +96,8 @@ void *tame_grow(void *array, size_t count, size_t size)
 
 	if ((count & (count - 1)) != 0)
 		return array;
+	if (2 * count * size > LARGE)
+		return grow_large(array, count * size, 2 * count * size);
 	larger = tame_alloc((count == 0 ? 1 : 2 * count) * size);
 	if (count > 0)
 		memcpy(larger, array, count * size);
@@ -93,13 +107,18 @@ void *tame_grow(void *array, size_t count, size_t size)
 void tame_add(struct text *t, const char *bytes, size_t size)
 {
 	if (t->room - t->size < size) {
+		size_t before = t->room + 1, room = 2 * (t->size + size) + 64;
 		char *larger;
 
-		t->room = 2 * (t->size + size) + 64;
-		larger = tame_alloc(t->room + 1);
-		if (t->size > 0)
-			memcpy(larger, t->at, t->size);
-		t->at = larger;
+		if (room + 1 > LARGE) {
+			t->at = grow_large(t->at, before, room + 1);
+		} else {
+			larger = tame_alloc(room + 1);
+			if (t->size > 0)
+				memcpy(larger, t->at, t->size);
+			t->at = larger;
+		}
+		t->room = room;
 	}
 	if (size > 0)
 		memcpy(t->at + t->size, bytes, size);

@@ -30,7 +30,7 @@ void tame_find_mkevents(struct function *f)
 	size_t i = tame_token_at(f->body.begin);
 
 	for (; i < token_count && tokens[i].offset < f->body.end; i++)
-		if (tame_is(i, "mkevent") && tame_is(i + 1, "("))
+		if (tame_is(i, TAME_MKEVENT) && tame_is(i + 1, "("))
 			(void)mkevent_at(f, tokens[i].offset);
 }
 
@@ -95,15 +95,6 @@ static void rename_type(struct walk *w, CXCursor declaration, size_t offset)
 
 static void visit_marker(struct walk *w, const char *word, size_t offset)
 {
-	const char *macro = tame_macro_at(offset, word);
-
-	if (macro != NULL) {
-		tame_error(offset,
-			   "'%s' in the body of the macro '%s': only in its arguments can "
-			   "it be translated",
-			   word, macro);
-		return;
-	}
 	if (w->f->kind == 0 && strcmp(word, "tfork") != 0) {
 		tame_error(offset, "'%s' in '%s', which is neither 'tamed' nor 'threaded'", word,
 			   w->f->name);
@@ -159,16 +150,13 @@ static void visit_function_name(struct walk *w, CXCursor function, size_t offset
 		const char *word = name + sizeof prefix - 1;
 
 		visit_marker(w, word, offset);
-		if (strcmp(word, "tfork") == 0 && tame_macro_at(offset, word) == NULL)
+		if (strcmp(word, "tfork") == 0)
 			visit_fork(w, offset);
 		return;
 	}
-	if (w->f->kind == 't' && mark == 'w') {
-		const char *macro = tame_macro_at(offset, name);
-
+	if (w->f->kind == 't' && mark == 'w')
 		*ADD(w->f->waitings, w->f->waiting_count) =
-			(struct waiting){ offset, macro != NULL ? macro : name };
-	}
+			(struct waiting){ offset, tame_written(offset, name) };
 	if (w->f->kind == 't' && mark == 'h' && !in_fork(w, offset))
 		tame_error(offset,
 			   "'%s' is 'threaded': called from the tamed function '%s' it "

@@ -55,15 +55,10 @@ static void put_path(struct text *t, const char *path)
 	}
 }
 
-static void put_inclusion(CXFile file, CXSourceLocation *stack, unsigned depth, void *arg)
+/* Files that the preprocessor read: not <built-in> and its like. */
+static bool is_file(const char *name)
 {
-	struct text *t = arg;
-
-	(void)stack;
-	if (depth == 0)
-		return;
-	tame_put(t, " \\\n  ");
-	put_path(t, tame_string(clang.getFileName(file)));
+	return name[0] != '<' && name[0] != '\0' && strcmp(name, options.in) != 0;
 }
 
 static bool write_dependencies(void)
@@ -73,11 +68,12 @@ static bool write_dependencies(void)
 	put_path(&t, options.deptarget);
 	tame_put(&t, ": ");
 	put_path(&t, options.in);
-	for (size_t i = 0; i < source.template_count; i++) {
+	for (size_t i = 0; i < expanded.file_count; i++) {
+		if (!is_file(expanded.files[i]))
+			continue;
 		tame_put(&t, " \\\n  ");
-		put_path(&t, source.templates[i]);
+		put_path(&t, expanded.files[i]);
 	}
-	clang.getInclusions(unit, put_inclusion, &t);
 	tame_put(&t, "\n");
 	return replace(options.depfile, &t);
 }
@@ -86,11 +82,10 @@ bool tame_write(void)
 {
 	struct text out = { 0 };
 
-	tame_sort_edits();
 	tame_put(&out, "#define WEFT_TAME_TRANSLATED 1\n#line 1 ");
 	tame_put_string(&out, options.in, strlen(options.in));
 	tame_put(&out, "\n");
-	tame_render(&out, 0, source.size);
+	tame_put_back(&out);
 	if (tame_errors > 0)
 		return false;
 	if (options.depend && !write_dependencies())

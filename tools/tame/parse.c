@@ -1,4 +1,4 @@
-/* parse.c - has libclang read the source, and says of its errors what people can use. */
+/* parse.c - has libclang read what the preprocessor gave, and says of its errors what people can use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,54 +9,76 @@ CXTranslationUnit unit;
 static CXIndex index_;
 static CXFile main_file;
 
-/* What a command says, if that is a folder. */
-static const char *folder_from(const char *command)
+/* The words, as libclang is to understand them: beside the header that made them. */
+static const char *words_header(void)
 {
-	FILE *pipe = popen(command, "r");
-	char line[4096];
-	bool fine;
+	static const char name[] = "weft/tame_words.h";
 
-	if (pipe == NULL)
-		return NULL;
-	fine = fgets(line, sizeof line, pipe) != NULL;
-	pclose(pipe);
-	if (!fine || line[0] != '/')
-		return NULL;
-	return tame_copy(line, strcspn(line, "\n"));
+	for (size_t i = 0; i < expanded.file_count; i++) {
+		const char *file = expanded.files[i];
+		size_t size = strlen(file), tail = sizeof name - 1;
+
+		if (size >= tail && strcmp(file + size - tail, name) == 0)
+			return tame_format("%.*sweft/tame_untranslated.h", (int)(size - tail),
+					   file);
+	}
+	tame_fail("%s: no header of Weft is included: put '#include <weft/tame.h>' in front",
+		  options.in);
 }
 
-/* The folder of the compiler's own headers, for a libclang that came without them: clang's of
- * another version, or gcc's, whose atomics clang does not understand. */
-static const char *compiler_headers(void)
+static bool begins(const char *text, const char *with)
 {
-	const char *folder = folder_from("clang -print-resource-dir 2>/dev/null");
-
-	if (folder != NULL)
-		return tame_format("%s/include", folder);
-	return folder_from("cc -print-file-name=include 2>/dev/null");
+	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool parse(const char *headers)
+/* Of the compiler's flags those that say what its language means; libclang does not know all
+ * others. What is included and defined the preprocessor has done. */
+static void add_flags(const char ***arguments, size_t *count)
 {
-	static const char *const always[] = { "-xc", "-std=gnu11", "-ferror-limit=0",
-					      "-Wincompatible-pointer-types" };
-	struct CXUnsavedFile file = { options.in, source.text, source.size };
+	static const char *const known[] = { "-std=",
+					     "-ansi",
+					     "-m32",
+					     "-m64",
+					     "-mx32",
+					     "-march=",
+					     "-mcpu=",
+					     "-mavx",
+					     "-msse",
+					     "-funsigned-char",
+					     "-fsigned-char",
+					     "-fshort-enums",
+					     "-fms-extensions",
+					     "-fplan9-extensions" };
+
+	for (size_t i = 0; i < options.flag_count; i++) {
+		const char *flag = options.flags[i];
+
+		if (begins(flag, "-std=") && strstr(flag, "23") != NULL)
+			flag = "-std=gnu2x";
+		for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+			if (begins(flag, known[k])) {
+				*ADD(*arguments, *count) = flag;
+				break;
+			}
+	}
+}
+
+static bool parse(void)
+{
+	const char *always[] = {
+		"-xc",      "-std=gnu17",  "-ferror-limit=0", "-Wincompatible-pointer-types",
+		"-include", words_header()
+	};
+	struct CXUnsavedFile file = { options.in, expanded.text, expanded.size };
 	const char **arguments = NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
 		*ADD(arguments, count) = always[i];
-	for (size_t i = 0; i < options.flag_count; i++)
-		*ADD(arguments, count) = options.flags[i];
-	if (headers != NULL) {
-		*ADD(arguments, count) = "-isystem";
-		*ADD(arguments, count) = headers;
-	}
-	if (unit != NULL)
-		clang.disposeTranslationUnit(unit);
-	unit = NULL;
-	return clang.parseTranslationUnit2(index_, options.in, arguments, (int)count, &file, 1,
-					   CXTranslationUnit_DetailedPreprocessingRecord,
+	add_flags(&arguments, &count);
+	if (tame_machine()[0] != '\0')
+		*ADD(arguments, count) = tame_format("--target=%s", tame_machine());
+	return clang.parseTranslationUnit2(index_, options.in, arguments, (int)count, &file, 1, 0,
 					   &unit) == 0;
 }
 
@@ -94,17 +116,6 @@ struct range tame_extent(CXCursor c)
 const char *tame_name(CXCursor c)
 {
 	return tame_string(clang.getCursorSpelling(c));
-}
-
-const char *tame_macro_at(size_t offset, const char *name)
-{
-	size_t token = tame_token_at(offset);
-
-	if (token == token_count || tokens[token].offset != offset)
-		return "?";
-	if (tame_is(token, name))
-		return NULL;
-	return tame_copy(source.text + offset, tokens[token].size);
 }
 
 /* The types of events, as people write them. */
@@ -153,34 +164,20 @@ static const char *without_spellings(const char *text)
 	return out.at;
 }
 
-static struct place place_of(CXSourceLocation location)
-{
-	struct place where = { options.in, 1, 1 };
-	CXString name;
-	size_t offset;
-
-	if (tame_in_source(location, &offset))
-		return tame_place(offset);
-	clang.getPresumedLocation(location, &name, &where.line, &where.column);
-	where.file = tame_string(name);
-	if (where.file[0] == '\0')
-		where.file = options.in;
-	return where;
-}
-
 /* What is triggered is called through a pointer; who wrote it does not know that. */
-static bool triggers_no_event(const char *text, CXSourceLocation location)
+static bool triggers_no_event(const char *text, size_t token)
 {
 	static const char *const told[] = { "indirection requires pointer operand",
 					    "arithmetic or pointer type is required",
 					    "is not a function or function pointer" };
 	bool tells = false;
-	size_t offset;
 
 	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
 		tells = tells || strstr(text, told[i]) != NULL;
-	return tells && tame_in_source(location, &offset) &&
-	       tame_is(tame_token_at(offset), "trigger");
+	for (size_t i = token > 4 ? token - 4 : 0; tells && i < token + 3; i++)
+		if (tame_is(i, "weft_e_"))
+			return true;
+	return false;
 }
 
 /* Of what clang says the compiler of the result says the same, except for what is wrong with
@@ -192,32 +189,18 @@ static void say_diagnostic(CXDiagnostic d)
 	bool of_event = severity == CXDiagnostic_Warning &&
 			strstr(text, "incompatible pointer types") != NULL &&
 			strstr(text, "weft_tame_") != NULL;
+	size_t offset, token;
 
 	if (severity < CXDiagnostic_Error && !of_event)
 		return;
-	if (triggers_no_event(text, clang.getDiagnosticLocation(d)))
+	if (!tame_in_source(clang.getDiagnosticLocation(d), &offset))
+		offset = 0;
+	token = tame_token_at(offset);
+	if (token < token_count && tokens[token].system && tokens[token].inclusion != NULL)
+		return;
+	if (triggers_no_event(text, token))
 		text = "what is triggered is not an event";
-	tame_say(place_of(clang.getDiagnosticLocation(d)), "error",
-		 pretty(without_spellings(text)));
-}
-
-static bool lacks_headers(void)
-{
-	static const char *const own[] = { "'stddef.h' file not found",
-					   "'stdbool.h' file not found",
-					   "'stdarg.h' file not found",
-					   "'stdint.h' file not found" };
-	bool lacks = false;
-
-	for (unsigned i = 0; i < clang.getNumDiagnostics(unit) && !lacks; i++) {
-		CXDiagnostic d = clang.getDiagnostic(unit, i);
-		const char *text = tame_string(clang.getDiagnosticSpelling(d));
-
-		for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-			lacks = lacks || strcmp(text, own[k]) == 0;
-		clang.disposeDiagnostic(d);
-	}
-	return lacks;
+	tame_error(offset, "%s", pretty(without_spellings(text)));
 }
 
 static void done(void)
@@ -228,39 +211,13 @@ static void done(void)
 		clang.disposeIndex(index_);
 }
 
-static struct range *skipped;
-static size_t skipped_count;
-
-static void find_skipped(void)
-{
-	CXSourceRangeList *list = clang.getSkippedRanges(unit, main_file);
-
-	for (unsigned i = 0; list != NULL && i < list->count; i++) {
-		struct range r;
-
-		if (tame_in_source(clang.getRangeStart(list->ranges[i]), &r.begin) &&
-		    tame_in_source(clang.getRangeEnd(list->ranges[i]), &r.end))
-			*ADD(skipped, skipped_count) = r;
-	}
-	clang.disposeSourceRangeList(list);
-}
-
-bool tame_is_skipped(size_t offset)
-{
-	for (size_t i = 0; i < skipped_count; i++)
-		if (offset >= skipped[i].begin && offset < skipped[i].end)
-			return true;
-	return false;
-}
-
 void tame_parse(void)
 {
 	index_ = clang.createIndex(0, 0);
 	atexit(done);
-	if (!parse(NULL) || (lacks_headers() && !parse(compiler_headers())))
+	if (!parse())
 		tame_fail("%s: libclang cannot read it", options.in);
 	main_file = clang.getFile(unit, options.in);
-	find_skipped();
 	for (unsigned i = 0; i < clang.getNumDiagnostics(unit); i++) {
 		CXDiagnostic d = clang.getDiagnostic(unit, i);
 

@@ -9,14 +9,15 @@
 
 #include "tool.h"
 
-static bool lives_across(const struct function *f, const struct variable *v)
+/* Whether something that is made at an offset, and ends with a scope, is there behind a wait. */
+bool tame_lives_across(const struct function *f, const struct scope *scope, size_t offset)
 {
 	for (size_t i = 0; i < f->wait_count; i++) {
 		size_t at = f->waits[i]->position;
 
-		if (at < v->scope->range.begin || at > v->scope->range.end)
+		if (at < scope->range.begin || at > scope->range.end)
 			continue;
-		if (at > v->offset || f->label_count > 0)
+		if (at > offset || f->label_count > 0)
 			return true;
 	}
 	return false;
@@ -30,7 +31,7 @@ static bool must_keep(const struct function *f, const struct variable *v)
 		return true;
 	if (f->threaded)
 		return v->slot && v->scope->wait != NULL;
-	return v->slot || lives_across(f, v);
+	return v->slot || tame_lives_across(f, v->scope, v->offset);
 }
 
 static bool taken(const struct function *f, const char *name, size_t before)
@@ -38,7 +39,7 @@ static bool taken(const struct function *f, const char *name, size_t before)
 	for (size_t i = 0; i < before; i++)
 		if (f->variables[i]->member != NULL && strcmp(f->variables[i]->member, name) == 0)
 			return true;
-	return strncmp(name, "tame_", 5) == 0;
+	return false;
 }
 
 static void name_member(struct function *f, size_t i)
@@ -47,7 +48,7 @@ static void name_member(struct function *f, size_t i)
 	const char *name = v->name;
 
 	for (unsigned n = 2; taken(f, name, i); n++)
-		name = tame_format("%s__%u", v->name + (strncmp(name, "tame_", 5) == 0 ? 5 : 0), n);
+		name = tame_format("%s__%u", v->name, n);
 	v->member = name;
 }
 
@@ -69,20 +70,19 @@ static bool is_declared(const struct variable *v, const char *attribute)
 
 static const char *reason_not_to_keep(const struct variable *v)
 {
-	CXType type = tame_canonical(v->type), element = type;
-
-	while (tame_is_array(element) && element.kind != CXType_VariableArray)
-		element = tame_canonical(clang.getArrayElementType(element));
 	if (v->unkeepable != NULL)
 		return v->unkeepable;
 	if (v->in_expression)
 		return "belongs to a statement expression";
-	if (element.kind == CXType_VariableArray)
-		return "its size is not constant";
+	if (tame_is_variable(v->type))
+		return tame_is_array(v->type) ? "its size is not constant"
+					      : "the size of what it points to is not constant";
+	if (tame_is_flexible(v->type))
+		return "its struct ends with an array that has no size";
 	if (is_declared(v, "((cleanup("))
 		return "has a cleanup function";
 	if (is_declared(v, "_Alignas(") || is_declared(v, "((aligned(") ||
-	    clang.Type_getAlignOf(type) > 16)
+	    clang.Type_getAlignOf(v->type) > 16)
 		return "is aligned in a way of its own";
 	if (is_declared(v, "asm("))
 		return "is bound to a register";

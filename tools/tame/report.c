@@ -43,6 +43,15 @@ static char *format_list(const char *format, va_list list)
 	return copy;
 }
 
+void tame_source_error(size_t offset, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	tame_say(tame_source_place(offset), "error", format_list(format, list));
+	va_end(list);
+}
+
 void tame_error(size_t offset, const char *format, ...)
 {
 	va_list list;

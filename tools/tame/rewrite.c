@@ -9,20 +9,10 @@ static void rewrite_references(struct function *f)
 {
 	for (size_t i = 0; i < f->reference_count; i++) {
 		struct reference *r = &f->references[i];
-		const char *macro;
 
-		if (!r->variable->kept)
-			continue;
-		macro = tame_macro_at(r->offset, r->variable->name);
-		if (macro != NULL) {
-			tame_error(r->offset,
-				   "the body of the macro '%s' names '%s', which lives "
-				   "across a wait: give it as an argument",
-				   macro, r->variable->name);
-			continue;
-		}
-		tame_edit_once(r->offset, strlen(r->variable->name),
-			       tame_format("tame_c->%s", r->variable->member));
+		if (r->variable->kept)
+			tame_edit_once(r->offset, strlen(r->variable->name),
+				       tame_format("\5c->%s", r->variable->member));
 	}
 }
 
@@ -55,35 +45,7 @@ static bool is_explained(const struct function *f, size_t offset)
 	return false;
 }
 
-static bool in_macro(size_t offset)
-{
-	for (size_t i = 0; i < tame_macro_count; i++)
-		if (offset > tame_macros[i].begin && offset < tame_macros[i].end)
-			return true;
-	return false;
-}
-
-/* Words of the language that clang has not come across, in what a macro throws away. */
-static void check_word(const struct function *f, size_t token)
-{
-	size_t at = tokens[token].offset;
-	bool met =
-		!tame_is(token, "mkevent") && !tame_is(token, "twait") && !tame_is(token, "tfork");
-
-	for (size_t i = 0; i < f->mkevent_count && !met; i++)
-		met = f->mkevents[i]->offset == at && f->mkevents[i]->seen > 0;
-	for (size_t i = 0; i < f->wait_count && !met; i++)
-		met = f->waits[i]->offset == at;
-	for (size_t i = 0; i < f->fork_count && !met; i++)
-		met = f->forks[i]->offset == at;
-	if (!met)
-		tame_error(at, "'%.*s' is an argument of a macro that does not use it",
-			   (int)tokens[token].size, source.text + at);
-}
-
-/* Every name that a kept variable has, where that is in scope, must have been met as
- * something. What only a macro has seen, which may use it when compiled otherwise (assert does), is
- * changed like the rest. */
+/* Every name that a kept variable has, where that is in scope, must have been met as something. */
 static void look_for_leftovers(struct function *f)
 {
 	size_t i = tame_token_at(f->body.begin);
@@ -93,15 +55,10 @@ static void look_for_leftovers(struct function *f)
 		struct variable *v;
 
 		if (tokens[i].kind != 'i' || tame_is(i - 1, ".") || tame_is(i - 1, "->") ||
-		    tame_is_skipped(at) || (at >= f->refusal.begin && at < f->refusal.end))
+		    (at >= f->refusal.begin && at < f->refusal.end))
 			continue;
-		check_word(f, i);
 		v = visible(f, i);
-		if (v == NULL || !v->kept || is_explained(f, at))
-			continue;
-		if (in_macro(at))
-			tame_edit_once(at, tokens[i].size, tame_format("tame_c->%s", v->member));
-		else
+		if (v != NULL && v->kept && !is_explained(f, at))
 			tame_error(at,
 				   "'%s' lives across a wait, and weft-tame does not "
 				   "understand its use here",
@@ -115,7 +72,8 @@ static void rewrite_own_name(struct function *f)
 	size_t i = tame_token_at(f->body.begin);
 
 	for (; i < token_count && tokens[i].offset < f->body.end; i++)
-		if ((tame_is(i, "__func__") || tame_is(i, "__FUNCTION__")) &&
+		if ((tame_is(i, "__func__") || tame_is(i, "__FUNCTION__") ||
+		     tame_is(i, "__PRETTY_FUNCTION__")) &&
 		    !(tokens[i].offset >= f->refusal.begin && tokens[i].offset < f->refusal.end))
 			tame_edit_once(tokens[i].offset, tokens[i].size,
 				       tame_format("\"%s\"", f->name));
@@ -135,25 +93,44 @@ static bool is_zero(const struct variable *v)
 	return tame_is(i, "}");
 }
 
+/* A member that is const is written to when its declaration is reached. */
+static const char *without_const(CXType type, const char *member)
+{
+	return tame_format("*(%s)(uintptr_t)&\5c->%s", tame_declare(type, "*", true), member);
+}
+
+static const char *copy_bytes(const char *member, const char *from)
+{
+	return tame_format("__builtin_memcpy((void *)(uintptr_t)&\5c->%s, "
+			   "(const void *)(uintptr_t)%s, sizeof \5c->%s)",
+			   member, from, member);
+}
+
+static const char *assign_array(const struct variable *v, const char *init)
+{
+	const char *m = v->member;
+
+	if (is_zero(v))
+		return tame_format("__builtin_memset((void *)(uintptr_t)\5c->%s, 0, "
+				   "sizeof \5c->%s)",
+				   m, m);
+	return copy_bytes(m, tame_format("(__typeof__(\5c->%s))%s", m,
+					 v->list_initializer ? init : tame_format("{ %s }", init)));
+}
+
 static const char *assign_list(const struct variable *v)
 {
 	const char *m = v->member, *init = tame_range(v->initializer);
 
-	if (tame_is_array(v->type) && is_zero(v))
-		return tame_format("__builtin_memset(tame_c->%s, 0, sizeof tame_c->%s)", m, m);
 	if (tame_is_array(v->type))
-		return tame_format("__builtin_memcpy(tame_c->%s, (__typeof__(tame_c->%s))%s, "
-				   "sizeof tame_c->%s)",
-				   m, m, v->list_initializer ? init : tame_format("{ %s }", init),
-				   m);
+		return assign_array(v, init);
 	if (tame_is_record(v->type) && tame_has_const(v->type))
-		return tame_format(
-			"__builtin_memcpy((void *)&tame_c->%s, (__typeof__(tame_c->%s)[1]){ %s "
-			"}, sizeof tame_c->%s)",
-			m, m, init, m);
+		return copy_bytes(m, tame_format("(__typeof__(\5c->%s)[1]){ %s }", m, init));
 	if (v->list_initializer)
-		return tame_format("tame_c->%s = (__typeof__(tame_c->%s))%s", m, m, init);
-	return tame_format("tame_c->%s = %s", m, init);
+		init = tame_format("(__typeof__(\5c->%s))%s", m, init);
+	if (tame_has_const(v->type))
+		return tame_format("%s = %s", without_const(v->type, m), init);
+	return tame_format("\5c->%s = %s", m, init);
 }
 
 static void rewrite_group(struct function *f, struct group *g)
@@ -168,7 +145,7 @@ static void rewrite_group(struct function *f, struct group *g)
 		if (t.size > 0)
 			tame_put(&t, ", ");
 		if (v->rendezvous)
-			tame_print(&t, "%s__r%u(tame_c)", f->name, v->number);
+			tame_print(&t, "%s__r%u(\5c)", f->stem, v->number);
 		else
 			tame_put(&t, assign_list(v));
 	}
@@ -183,7 +160,7 @@ static const char *tell_wait(const struct wait *w)
 {
 	struct text t = { 0 };
 
-	tame_put(&t, "tame_c->tame_h.wait_.what = ");
+	tame_put(&t, "\5c->\5h.wait_.what = ");
 	tame_put_string(&t, w->text, strlen(w->text));
 	tame_print(&t, " \" at \" %s", tame_here(w->offset));
 	return t.at;
@@ -193,34 +170,35 @@ static const char *tell_wait(const struct wait *w)
  * a switch that fall through to them. */
 static const char *block_wait(const struct function *f, const struct wait *w)
 {
-	const char *counter = tame_format("tame_c->tame_j[%u]", w->depth);
+	const char *counter = tame_format("\5c->\5j[%u]", w->depth);
 
 	if (!f->threaded)
-		return tame_format("{ %s = 1; %s tame_c->tame_h.state_ = %u; "
-				   "if (--%s != 0) { return; tame_L%u:; } }",
+		return tame_format("{ %s = 1; %s \5c->\5h.state_ = %u; "
+				   "if (--%s != 0) { return; \5L%u:; } }",
 				   counter, tame_range(w->body), w->state, counter, w->state);
 	/* inside of the block: what it declares is on the stack */
 	tame_edit(w->body.end - 1, w->body.end - 1,
-		  tame_format("; %s; weft_tame_thread_join(&tame_c->tame_h, &%s); ", tell_wait(w),
+		  tame_format("; %s; weft_tame_thread_join(&\5c->\5h, &%s); ", tell_wait(w),
 			      counter));
-	return tame_format("{ weft_tame_thread_block(&tame_c->tame_h, &%s); %s }", counter,
+	return tame_format("{ weft_tame_thread_block(&\5c->\5h, &%s); %s }", counter,
 			   tame_range(w->body));
 }
 
 static const char *rendezvous_wait(const struct function *f, const struct wait *w)
 {
 	bool has_id = w->id.range.end > 0;
-	const char *rendezvous = tame_format("WEFT_TAME_R(%s)", tame_range(w->rendezvous.range));
-	const char *id = has_id ? "&tame_v, sizeof tame_v" : "NULL, 0";
+	const char *rendezvous = tame_format("((weft_tame_rendezvous *)(uintptr_t)&(%s))",
+					     tame_range(w->rendezvous.range));
+	const char *id = has_id ? "&\5v, sizeof \5v" : "0, 0";
 	const char *declare =
-		has_id ? tame_format("%s; ", tame_declare(w->id_type, "tame_v", true)) : "";
-	const char *assign = has_id ? tame_format("%s = tame_v; ", tame_range(w->id.range)) : "";
+		has_id ? tame_format("%s; ", tame_declare(w->id_type, "\5v", true)) : "";
+	const char *assign = has_id ? tame_format("%s = \5v; ", tame_range(w->id.range)) : "";
 
 	if (f->threaded)
-		return tame_format("{ %s%s; weft_tame_thread_next(&tame_c->tame_h, %s, %s); %s}",
-				   declare, tell_wait(w), rendezvous, id, assign);
-	return tame_format("{ tame_c->tame_h.state_ = %u; if (0) { tame_L%u:; } %s"
-			   "if (!weft_tame_next(%s, &tame_c->tame_h, %s)) return; %s}",
+		return tame_format("{ %s%s; weft_tame_thread_next(&\5c->\5h, %s, %s); %s}", declare,
+				   tell_wait(w), rendezvous, id, assign);
+	return tame_format("{ \5c->\5h.state_ = %u; if (0) { \5L%u:; } %s"
+			   "if (!weft_tame_next(%s, &\5c->\5h, %s)) return; %s}",
 			   w->state, w->state, declare, rendezvous, id, assign);
 }
 
@@ -234,9 +212,10 @@ static void rewrite_mkevent(struct function *f, struct mkevent *m)
 {
 	struct text t = { 0 };
 
-	tame_print(&t, "%s__mk%u(tame_c", f->name, m->number);
+	tame_print(&t, "%s__mk%u(\5c", f->stem, m->number);
 	if (m->of_rendezvous)
-		tame_print(&t, ", WEFT_TAME_R(%s)", tame_range(m->arguments[0].range));
+		tame_print(&t, ", ((weft_tame_rendezvous *)(uintptr_t)&(%s))",
+			   tame_range(m->arguments[0].range));
 	if (m->named)
 		tame_print(&t, ", %s", tame_range(m->arguments[1].range));
 	for (size_t i = 0; i < m->slot_count; i++)
@@ -245,11 +224,22 @@ static void rewrite_mkevent(struct function *f, struct mkevent *m)
 	tame_edit(m->range.begin, m->range.end, t.at);
 }
 
+/* A compound literal whose address is still of use behind a wait. */
+static void rewrite_literal(const struct literal *l, size_t i)
+{
+	const char *member = tame_format("\5l%zu", i);
+
+	tame_edit(l->range.begin, l->range.end,
+		  tame_format("(*((void)%s, &\5c->%s))",
+			      copy_bytes(member, tame_format("&%s", tame_range(l->range))),
+			      member));
+}
+
 static void rewrite_fork(struct function *f, struct fork *k)
 {
 	struct text t = { 0 };
 
-	tame_print(&t, "%s__fork%u(%s", f->name, k->number, tame_range(k->event.range));
+	tame_print(&t, "%s__fork%u(%s", f->stem, k->number, tame_range(k->event.range));
 	if (k->callee.end > 0)
 		tame_print(&t, ", %s", tame_range(k->callee));
 	for (size_t i = 0; i < k->argument_count; i++)
@@ -264,14 +254,9 @@ static void rewrite_return(struct function *f, struct mark *r)
 {
 	size_t token = tame_token_at(r->offset), end = tame_until(token, ";");
 	struct range value = { tame_token_end(token), tokens[end].offset };
-	const char *leave = f->threaded ? "weft_tame_thread_leave(&tame_c->tame_h);"
-					: "weft_tame_leave(&tame_c->tame_h);";
-	const char *macro = tame_macro_at(r->offset, "return");
+	const char *leave =
+		f->threaded ? "weft_tame_thread_leave(&\5c->\5h);" : "weft_tame_leave(&\5c->\5h);";
 
-	if (macro != NULL) {
-		tame_error(r->offset, "'return' in the body of the macro '%s'", macro);
-		return;
-	}
 	if (end == token + 1)
 		tame_edit(r->offset, tame_token_end(end), tame_format("{ %s return; }", leave));
 	else if (tame_canonical(f->result).kind == CXType_Void)
@@ -279,37 +264,34 @@ static void rewrite_return(struct function *f, struct mark *r)
 			  tame_format("{ %s; %s return; }", tame_range(value), leave));
 	else
 		tame_edit(r->offset, tame_token_end(end),
-			  tame_format("{ %s =%s; %s return tame_r; }",
-				      tame_declare(f->result, "tame_r", true), tame_range(value),
-				      leave));
+			  tame_format("{ %s =%s; %s return \5r; }",
+				      tame_is_nameless(tame_canonical(f->result))
+					      ? "__auto_type \5r"
+					      : tame_declare(f->result, "\5r", true),
+				      tame_range(value), leave));
 }
 
 static const char *line_of(size_t offset)
 {
-	struct place p = tame_place(offset);
-	struct text t = { 0 };
-
-	tame_print(&t, "\n#line %u ", p.line);
-	tame_put_string(&t, p.file, strlen(p.file));
-	tame_put(&t, "\n");
-	return t.at;
+	return tame_format("\4%zu\2", offset);
 }
 
 static const char *refusal(const struct function *f)
 {
 	if (f->refusal_block.end == 0)
-		return tame_format("weft_tame_refusal(&%s__fn, 0); return;", f->name);
+		return tame_format("weft_tame_refusal(&%s__fn, 0); return;", f->stem);
 	return tame_format("int %s = weft_tame_refusal(&%s__fn, 1); (void)%s;%s%s return;",
-			   f->refusal_name, f->name, f->refusal_name,
+			   f->refusal_name, f->stem, f->refusal_name,
 			   line_of(f->refusal_block.begin), tame_range(f->refusal_block));
 }
 
 static const char *copy_parameter(const struct variable *v)
 {
 	if (tame_is_record(v->type) && tame_has_const(v->type))
-		return tame_format(" __builtin_memcpy((void *)&tame_c->%s, &%s, sizeof %s);",
-				   v->member, v->name, v->name);
-	return tame_format(" tame_c->%s = %s;", v->member, v->name);
+		return tame_format(" %s;", copy_bytes(v->member, tame_format("&%s", v->name)));
+	if (!tame_is_array(v->type) && clang.isConstQualifiedType(tame_canonical(v->type)))
+		return tame_format(" %s = %s;", without_const(v->type, v->member), v->name);
+	return tame_format(" \5c->%s = %s;", v->member, v->name);
 }
 
 /* The function that users call: makes the closure and begins. */
@@ -318,14 +300,13 @@ static const char *entry(const struct function *f)
 	struct text t = { 0 };
 
 	tame_print(&t,
-		   "{ struct %s__c *tame_c = (struct %s__c *)weft_tame_enter(&%s__fn); "
-		   "if (__builtin_expect(tame_c == NULL, 0)) { %s }",
-		   f->name, f->name, f->name, refusal(f));
+		   "{ struct %s__c *\5c = (struct %s__c *)weft_tame_enter(&%s__fn); "
+		   "if (__builtin_expect(\5c == 0, 0)) { %s }",
+		   f->stem, f->stem, f->stem, refusal(f));
 	for (size_t i = 0; i < f->parameter_count; i++)
 		if (f->variables[i]->name[0] != '\0')
 			tame_put(&t, copy_parameter(f->variables[i]));
-	tame_print(&t, " if (weft_tame_begins(&tame_c->tame_h)) %s__body(&tame_c->tame_h); }",
-		   f->name);
+	tame_print(&t, " if (weft_tame_begins(&\5c->\5h)) %s__body(&\5c->\5h); }", f->stem);
 	return t.at;
 }
 
@@ -333,32 +314,31 @@ static void rewrite_tamed_body(struct function *f)
 {
 	struct text t = { 0 };
 
-	tame_print(&t, " struct %s__c *tame_c = (struct %s__c *)tame_p; ", f->name, f->name);
+	tame_print(&t, " struct %s__c *\5c = (struct %s__c *)\5p; ", f->stem, f->stem);
 	if (f->state_count > 0) {
-		tame_put(&t, "switch (tame_c->tame_h.state_) {");
+		tame_put(&t, "switch (\5c->\5h.state_) {");
 		for (unsigned i = 1; i <= f->state_count; i++)
-			tame_print(&t, " case %u: goto tame_L%u;", i, i);
+			tame_print(&t, " case %u: goto \5L%u;", i, i);
 		tame_put(&t, " default: break; }");
 	}
 	tame_edit(f->body.begin + 1, f->body.begin + 1, t.at);
-	tame_edit(f->body.end - 1, f->body.end - 1, " weft_tame_leave(&tame_c->tame_h); ");
+	tame_edit(f->body.end - 1, f->body.end - 1,
+		  tame_format("\6%zu\2 weft_tame_leave(&\5c->\5h); ", f->body.end - 1));
 	if (f->refusal.end > 0)
 		tame_edit(f->refusal.begin, f->refusal.end, "");
 	tame_edit(f->body.begin, f->body.end,
-		  tame_format("%s%sstatic void %s__body(void *tame_p) %s%s", entry(f),
-			      line_of(f->body.begin), f->name, tame_range(f->body),
-			      line_of(f->body.end)));
+		  tame_format("%s%sstatic void %s__body(void *\5p) %s", entry(f),
+			      line_of(f->body.begin), f->stem, tame_range(f->body)));
 }
 
 static void rewrite_threaded_body(struct function *f)
 {
 	tame_edit(f->body.begin + 1, f->body.begin + 1,
-		  tame_format(" struct %s__c tame_s, *tame_c = &tame_s; "
-			      "weft_tame_thread_enter(&tame_c->tame_h, &%s__fn);",
-			      f->name, f->name));
+		  tame_format(" struct %s__c \5s, *\5c = &\5s; "
+			      "weft_tame_thread_enter(&\5c->\5h, &%s__fn);",
+			      f->stem, f->stem));
 	if (tame_canonical(f->result).kind == CXType_Void)
-		tame_edit(f->body.end - 1, f->body.end - 1,
-			  " weft_tame_thread_leave(&tame_c->tame_h); ");
+		tame_edit(f->body.end - 1, f->body.end - 1, " weft_tame_thread_leave(&\5c->\5h); ");
 }
 
 void tame_rewrite(struct function *f)
@@ -373,10 +353,12 @@ void tame_rewrite(struct function *f)
 	for (size_t i = 0; i < f->wait_count; i++)
 		rewrite_wait(f, f->waits[i]);
 	for (size_t i = 0; i < f->mkevent_count; i++)
-		if (f->mkevents[i]->seen > 0)
-			rewrite_mkevent(f, f->mkevents[i]);
+		rewrite_mkevent(f, f->mkevents[i]);
 	for (size_t i = 0; i < f->fork_count; i++)
 		rewrite_fork(f, f->forks[i]);
+	for (size_t i = 0; i < f->literal_count; i++)
+		if (f->literals[i].kept)
+			rewrite_literal(&f->literals[i], i);
 	for (size_t i = 0; i < f->return_count && f->kind != 0; i++)
 		rewrite_return(f, &f->returns[i]);
 	if (f->kind != 0)

@@ -1,8 +1,9 @@
-/* source.c - reads the file, puts templates in where it includes them, and remembers where every
- * character came from.
+/* source.c - reads the file, puts headers in whose functions must be translated, and remembers
+ * where every character came from.
  *
- * A template is a file named *.tame.h: tamed functions whose types and names are macros of who
- * includes it. libclang reads one file only that can be changed, so its text becomes part of that.
+ * The result goes back into this text, so a function that stands in a header can only be
+ * translated once the header's text has become part of it. Which headers these are is known after the
+ * preprocessor has run: read.c then asks for them, and everything begins again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,118 +14,78 @@
 
 struct source source;
 
-enum { MOST_NESTED = 32 };
+enum { MOST_NESTED = 100 };
 
-static char *read_file(const char *path, size_t *size)
+/* An #include whose place a header's text takes. */
+struct inlined {
+	const char *file; /* where it stands */
+	unsigned line;
+	const char *header;
+	size_t once; /* the number of the header's guard; 0: it has no #pragma once */
+};
+static struct inlined *inlined;
+static size_t inlined_count;
+
+static struct inlined *find_inlined(const char *file, unsigned line)
 {
-	FILE *file = fopen(path, "rb");
+	for (size_t i = 0; i < inlined_count; i++)
+		if (inlined[i].line == line && strcmp(inlined[i].file, file) == 0)
+			return &inlined[i];
+	return NULL;
+}
+
+bool tame_put_in(const char *file, unsigned line, const char *header)
+{
+	struct inlined *new;
+
+	if (find_inlined(file, line) != NULL)
+		return false;
+	new = ADD(inlined, inlined_count);
+	*new = (struct inlined){ .file = file, .line = line, .header = header };
+	return true;
+}
+
+bool tame_is_put_in(const char *file)
+{
+	for (size_t i = 0; i < source.segment_count; i++)
+		if (strcmp(source.segments[i].file, file) == 0)
+			return true;
+	return false;
+}
+
+/* All headers with one text have one guard. */
+static size_t once_of(const char *header)
+{
+	for (size_t i = 0; i < inlined_count; i++)
+		if (strcmp(inlined[i].header, header) == 0)
+			return i + 1;
+	return 0;
+}
+
+char *tame_read_stream(FILE *file, size_t *size)
+{
 	struct text t = { 0 };
-	char part[4096];
+	char part[16384];
 	size_t n;
 
-	if (file == NULL)
-		return NULL;
 	while ((n = fread(part, 1, sizeof part, file)) > 0)
 		tame_add(&t, part, n);
-	n = (size_t)ferror(file);
-	fclose(file);
-	if (n != 0)
+	if (ferror(file))
 		return NULL;
 	*size = t.size;
 	return t.at != NULL ? t.at : tame_copy("", 0);
 }
 
-static bool readable(const char *path)
+static char *read_file(const char *path, size_t *size)
 {
 	FILE *file = fopen(path, "rb");
+	char *text;
 
-	if (file != NULL)
-		fclose(file);
-	return file != NULL;
-}
-
-static const char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? "." : tame_copy(path, (size_t)(slash - path));
-}
-
-static const char *find_template(const char *name, bool quoted, const char *includer)
-{
-	const char *path;
-
-	if (name[0] == '/')
-		return readable(name) ? name : NULL;
-	if (quoted) {
-		path = strchr(includer, '/') == NULL
-			       ? name
-			       : tame_format("%s/%s", folder_of(includer), name);
-		if (readable(path))
-			return path;
-	}
-	for (size_t i = 0; i < options.folder_count; i++) {
-		path = tame_format("%s/%s", options.folders[i], name);
-		if (readable(path))
-			return path;
-	}
-	return NULL;
-}
-
-/* Where a comment or a string that begins at p ends; p if none does. */
-static const char *skip(const char *p, const char *end)
-{
-	const char *from = p;
-
-	if (end - p >= 2 && p[0] == '/' && p[1] == '*') {
-		for (p += 2; p < end; p++)
-			if (end - p >= 2 && p[0] == '*' && p[1] == '/')
-				return p + 2;
-		return end;
-	}
-	if (end - p >= 2 && p[0] == '/' && p[1] == '/') {
-		while (p < end && *p != '\n')
-			p += p[0] == '\\' && end - p >= 2 ? 2 : 1;
-		return p;
-	}
-	if (p < end && (*p == '"' || *p == '\'')) {
-		for (p++; p < end && *p != *from && *p != '\n'; p++)
-			if (*p == '\\' && end - p >= 2)
-				p++;
-		return p < end && *p == *from ? p + 1 : p;
-	}
-	return p;
-}
-
-static const char *blanks(const char *p, const char *end)
-{
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
-	return p;
-}
-
-/* If a line includes a template: where that is. `p` is at the `#`. */
-static const char *template_of(const char *p, const char *end, const char *includer)
-{
-	static const char word[] = "include";
-	static const char suffix[] = ".tame.h";
-	const char *name, *close;
-	size_t size;
-
-	p = blanks(p + 1, end);
-	if ((size_t)(end - p) < sizeof word || memcmp(p, word, sizeof word - 1) != 0)
+	if (file == NULL)
 		return NULL;
-	p = blanks(p + sizeof word - 1, end);
-	if (p >= end || (*p != '"' && *p != '<'))
-		return NULL;
-	name = p + 1;
-	close = memchr(name, *p == '"' ? '"' : '>', (size_t)(end - name));
-	if (close == NULL || memchr(name, '\n', (size_t)(close - name)) != NULL)
-		return NULL;
-	size = (size_t)(close - name);
-	if (size < sizeof suffix || memcmp(close - (sizeof suffix - 1), suffix, sizeof suffix - 1))
-		return NULL;
-	return find_template(tame_copy(name, size), *p == '"', includer);
+	text = tame_read_stream(file, size);
+	fclose(file);
+	return text;
 }
 
 static void begin_segment(struct text *out, const char *file, unsigned line)
@@ -134,81 +95,154 @@ static void begin_segment(struct text *out, const char *file, unsigned line)
 	*s = (struct segment){ .offset = out->size, .file = file, .line = line };
 }
 
-static bool expand(struct text *out, const char *file, unsigned depth);
-
-static bool include(struct text *out, const char *template, const char *file, unsigned line,
-		    unsigned depth)
+static const char *folder_of(const char *path)
 {
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? NULL : tame_copy(path, (size_t)(slash - path));
+}
+
+static bool is_there(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+
+	if (file != NULL)
+		fclose(file);
+	return file != NULL;
+}
+
+/* `#include "name"` for a file beside the one that says so: its name from where the compiler runs;
+ * and the range of `name` in the directive. NULL: it is not of that kind. */
+const char *tame_beside(const char *directive, size_t size, const char *file, struct range *name)
+{
+	const char *p = directive + 1, *end = directive + size, *close;
+	const char *folder = folder_of(file), *path;
+
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	if (folder == NULL || end - p < 7 || memcmp(p, "include", 7) != 0)
+		return NULL;
+	for (p += 7; p < end && (*p == ' ' || *p == '\t');)
+		p++;
+	if (p == end || *p != '"' || p[1] == '/')
+		return NULL;
+	close = memchr(p + 1, '"', (size_t)(end - p - 1));
+	if (close == NULL)
+		return NULL;
+	path = tame_format("%s/%.*s", folder, (int)(close - p - 1), p + 1);
+	*name = (struct range){ (size_t)(p + 1 - directive), (size_t)(close - directive) };
+	return is_there(path) ? path : NULL;
+}
+
+static bool is_once(const char *directive, size_t size)
+{
+	char word[8], once[8];
+
+	return sscanf(tame_copy(directive, size), "# %7[a-z] %7[a-z]", word, once) == 2 &&
+	       strcmp(word, "pragma") == 0 && strcmp(once, "once") == 0;
+}
+
+static bool add_file(struct text *out, const char *file, unsigned depth);
+
+static bool add_header(struct text *out, const struct inlined *i, unsigned depth)
+{
+	size_t once = once_of(i->header);
+
 	if (depth >= MOST_NESTED) {
-		tame_say((struct place){ file, line, 1 }, "error", "templates include each other");
+		tame_say((struct place){ i->file, i->line, 1 }, "error",
+			 "headers include each other without end");
 		return false;
 	}
-	*ADD(source.templates, source.template_count) = template;
-	if (!expand(out, template, depth + 1))
+	tame_print(out, "#ifndef WEFT_TAME_ONCE_%zu\n", once);
+	if (!add_file(out, i->header, depth + 1))
 		return false;
-	if (out->size > 0 && out->at[out->size - 1] != '\n')
+	if (out->at[out->size - 1] != '\n')
 		tame_put(out, "\n");
-	begin_segment(out, file, line + 1);
+	begin_segment(out, i->file, i->line);
+	tame_put(out, "#endif\n");
 	return true;
 }
 
-static bool expand(struct text *out, const char *file, unsigned depth)
+/* What stands in the text for a directive. */
+static bool add_directive(struct text *out, const char *text, struct token *t, const char *file,
+			  unsigned depth)
 {
-	size_t size;
-	const char *p = read_file(file, &size);
-	const char *end, *line = p, *after;
-	unsigned number = 1;
-	bool fresh = true; /* only blanks since the line began */
+	const struct inlined *header = find_inlined(file, t->line);
+	const char *directive = text + t->offset;
 
-	if (p == NULL) {
+	if (header != NULL)
+		return add_header(out, header, depth);
+	if (depth > 0 && is_once(directive, t->size)) {
+		tame_print(out, "#define WEFT_TAME_ONCE_%zu", once_of(file));
+		return true;
+	}
+	tame_add(out, directive, t->size);
+	return true;
+}
+
+/* Other spellings of brackets and of #: as long as the usual ones with a blank. */
+static void replace_digraphs(char *text, size_t size)
+{
+	static const char digraphs[][4] = { "<%{", "%>}", "<:[", ":>]", "%:#" };
+	struct tokens all = tame_lex(text, size);
+
+	for (size_t i = 0; i < all.count; i++)
+		for (size_t k = 0; k < sizeof digraphs / sizeof *digraphs; k++)
+			if (all.at[i].size == 2 &&
+			    memcmp(text + all.at[i].offset, digraphs[k], 2) == 0) {
+				text[all.at[i].offset] = digraphs[k][2];
+				text[all.at[i].offset + 1] = ' ';
+			}
+	for (char *at = text; (at = memmem(at, size - (size_t)(at - text), "# # ", 4)) != NULL;)
+		at[1] = '#', at[2] = ' ';
+}
+
+static bool add_file(struct text *out, const char *file, unsigned depth)
+{
+	size_t size, from = 0;
+	char *text = read_file(file, &size);
+	struct tokens all;
+
+	if (text == NULL) {
 		fprintf(stderr, "weft-tame: %s: %s\n", file, strerror(errno));
 		return false;
 	}
-	end = p + size;
-	if (size >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-		line = p += 3; /* a byte order mark may only stand in front of a file */
+	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		text += 3, size -= 3; /* a byte order mark may only stand in front of a file */
+	replace_digraphs(text, size);
+	all = tame_lex(text, size);
 	begin_segment(out, file, 1);
-	while (p < end) {
-		const char *template = NULL;
+	for (size_t i = 0; i < all.count; i++) {
+		struct token *t = &all.at[i];
 
-		if (fresh && *p == '#')
-			template = template_of(p, end, file);
-		if (template != NULL) {
-			after = memchr(p, '\n', (size_t)(end - p));
-			tame_add(out, line, (size_t)(p - line));
-			if (p > line)
-				tame_put(out, "\n");
-			if (!include(out, template, file, number, depth))
-				return false;
-			p = line = after == NULL ? end : after + 1;
-			number++;
+		if (t->kind != '#')
 			continue;
-		}
-		after = skip(p, end);
-		if (after == p)
-			after = p + 1;
-		fresh = *p == '\n' || (fresh && (*p == ' ' || *p == '\t'));
-		for (; p < after; p++) {
-			if (*p != '\n')
-				continue;
-			number++;
-			tame_add(out, line, (size_t)(p + 1 - line));
-			line = p + 1;
-		}
+		tame_add(out, text + from, t->offset - from);
+		if (!add_directive(out, text, t, file, depth))
+			return false;
+		from = t->offset + t->size;
+		if (find_inlined(file, t->line) != NULL && from < size)
+			from++; /* the line's end */
+		if (find_inlined(file, t->line) != NULL)
+			begin_segment(out, file, t->line + 1);
 	}
-	tame_add(out, line, (size_t)(end - line));
+	tame_add(out, text + from, size - from);
 	return true;
 }
 
-bool tame_read_source(const char *path)
+static const struct segment *segment_at(size_t offset)
 {
-	struct text out = { 0 };
+	size_t low = 0, high = source.segment_count;
 
-	if (!expand(&out, path, 0))
-		return false;
-	source.text = out.at != NULL ? out.at : tame_copy("", 0);
-	source.size = out.size;
-	return true;
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (source.segments[middle].offset <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &source.segments[low];
 }
 
 /* Where lines begin. */
@@ -216,6 +250,8 @@ static size_t *lines, line_count;
 
 static void find_lines(void)
 {
+	lines = NULL;
+	line_count = 0;
 	*ADD(lines, line_count) = 0;
 	for (size_t i = 0; i < source.size; i++)
 		if (source.text[i] == '\n')
@@ -237,25 +273,42 @@ static size_t line_at(size_t offset)
 	return low;
 }
 
-struct place tame_place(size_t offset)
+size_t tame_source_token(size_t offset)
 {
-	size_t low = 0, high = source.segment_count, at, line;
-	struct place p;
+	size_t low = 0, high = source.tokens.count;
 
-	while (high - low > 1) {
+	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (source.segments[middle].offset <= offset)
-			low = middle;
+		if (source.tokens.at[middle].offset < offset)
+			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (lines == NULL)
-		find_lines();
-	at = source.segments[low].offset;
-	line = line_at(offset);
-	p.file = source.segments[low].file;
-	p.line = source.segments[low].line + (unsigned)(line - line_at(at));
-	p.column = (unsigned)(offset - (lines[line] > at ? lines[line] : at)) + 1;
+	return low;
+}
+
+struct place tame_source_place(size_t offset)
+{
+	const struct segment *s = segment_at(offset);
+	size_t line = line_at(offset);
+	struct place p = { .file = s->file };
+
+	p.line = s->line + (unsigned)(line - line_at(s->offset));
+	p.column = (unsigned)(offset - (lines[line] > s->offset ? lines[line] : s->offset)) + 1;
 	return p;
+}
+
+bool tame_read_source(const char *path)
+{
+	struct text out = { 0 };
+
+	source = (struct source){ 0 };
+	if (!add_file(&out, path, 0))
+		return false;
+	source.text = out.at != NULL ? out.at : tame_copy("", 0);
+	source.size = out.size;
+	source.tokens = tame_lex(source.text, source.size);
+	find_lines();
+	return true;
 }

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "clang.h"
 
@@ -24,12 +26,16 @@ char *tame_format(const char *format, ...) PRINTF(1, 2);
 void *tame_grow(void *array, size_t count, size_t size);
 /* A new last element, all zero; pointers to the others are void then. */
 #define ADD(array, count) \
-	((array) = tame_grow((array), (count), sizeof *(array)), &(array)[(count)++])
+	((array) = tame_grow((array), (count), sizeof *(array)), \
+	 memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
 
-/* text.c: a text that grows. */
+/* A text that grows. */
 struct text {
 	char *at;
 	size_t size, room, lines;
+	/* where a compiler thinks that the next character stands: `file`, and line `lines + shift` */
+	const char *file;
+	long shift;
 };
 void tame_add(struct text *t, const char *bytes, size_t size);
 void tame_put(struct text *t, const char *string);
@@ -42,14 +48,37 @@ struct options {
 	const char *in, *out;
 	const char *depfile, *deptarget;
 	bool depend, werror;
-	const char **flags; /* for clang */
+	const char *compiler; /* whose preprocessor reads the source */
+	const char **flags;   /* of the compiler */
 	size_t flag_count;
-	const char **folders; /* where templates are looked for */
-	size_t folder_count;
 };
 extern struct options options;
 
-/* source.c: the text that is parsed: the file and, in place, the templates that it includes. */
+/* lex.c: the tokens of C, without comments. */
+#define TAME_NOWHERE UINT32_MAX
+struct token {
+	uint32_t offset, size, line;
+	char kind; /* 'i' identifier, 'n' number, 's' string, '#' directive, or what it begins with */
+	/* of tokens that the preprocessor gives */
+	bool system;              /* of a header of the system */
+	uint32_t from, from_size; /* where it stands in the source; NOWHERE: a macro made it */
+	uint32_t near;            /* then: the macro's name; 0: not known */
+	const char *file;
+	const struct inclusion *inclusion; /* NULL: it is the source's */
+	const char *body; /* it stands for a function's body, which libclang need not read */
+};
+struct tokens {
+	struct token *at;
+	size_t count, room;
+};
+struct range {
+	size_t begin, end;
+};
+struct tokens tame_lex(const char *text, size_t size);
+void tame_lex_again(struct tokens *into, const char *text, size_t size); /* uses their memory */
+int tame_nesting(const struct token *t); /* 1: it opens a bracket; -1: it closes one */
+
+/* source.c: the file, with the headers in place whose functions are translated. */
 struct segment {
 	size_t offset;
 	const char *file;
@@ -58,48 +87,107 @@ struct segment {
 struct source {
 	char *text;
 	size_t size;
+	struct tokens tokens;
 	struct segment *segments;
 	size_t segment_count;
-	const char **templates;
-	size_t template_count;
 };
 struct place {
 	const char *file;
 	unsigned line, column;
 };
 extern struct source source;
+size_t tame_source_token(size_t offset); /* the first of its tokens that is not before an offset */
 bool tame_read_source(const char *path);
-struct place tame_place(size_t offset);
+bool tame_put_in(const char *file, unsigned line, const char *header); /* for the next reading */
+bool tame_is_put_in(const char *file);
+struct place tame_source_place(size_t offset);
+const char *tame_beside(const char *directive, size_t size, const char *file, struct range *name);
+char *tame_read_stream(FILE *file, size_t *size);
 
-/* lex.c: its tokens, without comments and directives. */
-struct token {
-	size_t offset, size;
-	char kind;      /* 'i' identifier, 'n' number, 's' string, or what it begins with */
-	bool directive; /* a directive stands between it and the one before */
+/* feed.c: the source with marks in it, for the preprocessor. */
+#define TAME_MARK "WEFT_TAME_AT_"
+extern size_t *tame_marks;
+extern size_t tame_mark_count;
+struct text tame_feed(bool counting); /* behind each mark there is __COUNTER__ */
+#define TAME_COUNT "WEFT_TAME_COUNT_"
+enum tame_directive { TAME_IF, TAME_ELSE, TAME_ENDIF, TAME_OTHER };
+enum tame_directive tame_directive(const char *text, size_t size);
+
+/* run.c */
+char *tame_preprocess(const struct text *feed, size_t *size);
+const char *tame_machine(void); /* that is compiled for */
+
+/* expand.c: what the preprocessor made of it. All offsets below are in this text. */
+struct inclusion {
+	struct inclusion *outer;
+	const char *header;
+	const char *file; /* where the #include stands, and its line */
+	unsigned line;
 };
+struct macro_change {
+	size_t token;            /* before which it is */
+	const char *name, *text; /* in what the preprocessor gave: they end elsewhere */
+	uint32_t name_size, text_size;
+	bool defined;
+	bool unknown; /* it may be defined or not, from then on */
+};
+struct source_mark {
+	size_t token; /* before which it stands */
+	size_t source;
+	size_t number;
+};
+struct expanded {
+	char *text;
+	size_t size;
+	struct source_mark *marks;
+	size_t mark_count;
+	struct macro_change *changes;
+	size_t change_count;
+	const char **files; /* all that were read */
+	size_t file_count;
+	bool is_tame; /* there is something to translate */
+	bool counts;  /* __COUNTER__ is used */
+};
+extern struct expanded expanded;
 extern struct token *tokens;
 extern size_t token_count;
-extern size_t *conditionals; /* offsets of #if and its like */
-extern size_t conditional_count;
-void tame_lex(void);
+bool tame_expand(void); /* false: the source must be read again */
+struct place tame_place(size_t offset);
+/* The name that people wrote, `name` or that of the macro which made it. */
+const char *tame_written(size_t offset, const char *name);
+size_t *tame_count_uses(void);  /* of __COUNTER__, up to each mark */
+void tame_align(void);          /* align.c */
+const char *tame_dialect(void); /* dialect.c: to be put in front of it for libclang */
+
+/* The words of the language, as weft/tame_words.h gives them. */
+#define TAME_TWAIT "WEFT_TAME_TWAIT_"
+#define TAME_MKEVENT "WEFT_TAME_MKEVENT_"
+#define TAME_TFORK "WEFT_TAME_TFORK_"
+#define TAME_TREFUSED "WEFT_TAME_TREFUSED_"
+#define TAME_TAMED "WEFT_TAME_TAMED_"
+#define TAME_THREADED "WEFT_TAME_THREADED_"
+#define TAME_TRIGGER "WEFT_TAME_TRIGGER_"
+#define TAME_ASYNC "WEFT_TAME_ASYNC_"
+#define TAME_ASYNC_OWN "WEFT_TAME_ASYNC_OWN_"
+#define TAME_WAITS "WEFT_TAME_WAITS_"
+
 size_t tame_token_at(size_t offset); /* the first that does not begin before offset */
 bool tame_is(size_t token, const char *what);
+bool tame_is_word(const char *text, size_t size, const char *word);
 size_t tame_close(size_t token); /* what closes the bracket; token_count if none */
 size_t tame_token_end(size_t token);
-bool tame_is_balanced(size_t first, size_t last);
 /* The end of what begins at a token: the first of `ends` outside of brackets. */
 size_t tame_until(size_t token, const char *ends);
-struct range {
-	size_t begin, end;
-};
 /* The arguments of what has its opening bracket at a token. */
 size_t tame_arguments(size_t open, bool of_macro, struct range **arguments);
+const char *tame_spelling(size_t token);
 const char *tame_cut(struct range r);
 struct range tame_token_range(size_t first, size_t last);
 
 /* report.c */
 extern unsigned tame_errors;
 void tame_error(size_t offset, const char *format, ...) PRINTF(2, 3);
+void tame_source_error(size_t offset, const char *format, ...) PRINTF(2, 3);
 void tame_warning(size_t offset, const char *format, ...) PRINTF(2, 3);
 void tame_say(struct place where, const char *what, const char *text);
 _Noreturn void tame_fail(const char *format, ...) PRINTF(1, 2);
@@ -111,13 +199,10 @@ char *tame_string(CXString s);
 /* parse.c */
 extern CXTranslationUnit unit;
 void tame_parse(void);
-bool tame_is_skipped(size_t offset); /* by #if */
 bool tame_in_source(CXSourceLocation location, size_t *offset);
 size_t tame_offset(CXCursor c); /* SIZE_MAX: in another file */
 struct range tame_extent(CXCursor c);
 const char *tame_name(CXCursor c);
-/* The macro from which what is at the offset came, if `name` is not what is written there. */
-const char *tame_macro_at(size_t offset, const char *name);
 
 /* The model. */
 struct scope {
@@ -131,8 +216,7 @@ struct scope {
 struct group { /* a declaration, of one or more variables */
 	struct range range;
 	bool first_of_for;
-	bool kept;     /* in the closure */
-	bool is_whole; /* as it is written: no macro makes a part of it */
+	bool kept; /* in the closure */
 	struct variable **variables;
 	size_t variable_count;
 };
@@ -246,6 +330,23 @@ struct address { /* & of a variable of a scope inside of a twait block, in a cal
 	struct range call;
 };
 
+struct literal { /* a compound literal of which there is an address */
+	size_t offset;
+	struct range range;
+	CXType type;
+	struct scope *scope;
+	struct wait *wait;
+	bool in_loop; /* of the block */
+	bool in_expression;
+	struct range call; /* in which it is; empty: none */
+	bool kept;
+};
+
+struct temporary { /* memory of an expression, of which there is an address */
+	struct range range;
+	struct range call;
+};
+
 struct waiting { /* a call of a function that waits on the stack of a thread */
 	size_t offset;
 	const char *function;
@@ -267,6 +368,7 @@ struct mark { /* a return */
 
 struct function {
 	const char *name;
+	const char *stem; /* what names that are made for it begin with */
 	CXCursor cursor;
 	int kind; /* 't' tamed, 'h' threaded, 0: neither, but it forks */
 	bool threaded;
@@ -302,6 +404,12 @@ struct function {
 	size_t alloca_count;
 	struct waiting *waitings;
 	size_t waiting_count;
+	struct literal *literals;
+	size_t literal_count;
+	struct temporary *temporaries;
+	size_t temporary_count;
+	size_t *events; /* offsets of expressions that are events */
+	size_t event_count;
 	struct address *addresses;
 	size_t address_count;
 	struct mark *returns;
@@ -318,8 +426,6 @@ struct function {
 };
 extern struct function **functions;
 extern size_t function_count;
-extern struct range *tame_macros; /* where macros are used */
-extern size_t tame_macro_count;
 
 /* collect.c, walk.c (walk.h) */
 void tame_collect(void);
@@ -336,6 +442,9 @@ bool tame_holds_rendezvous(CXType type);
 bool tame_is_event(CXType type);
 CXType tame_event_function(CXType type);
 bool tame_is_array(CXType type);
+bool tame_is_variable(CXType type);
+bool tame_is_flexible(CXType type);
+bool tame_is_nameless(CXType type);
 bool tame_is_record(CXType type);
 bool tame_has_const(CXType type);
 CXType tame_canonical(CXType type);
@@ -346,12 +455,17 @@ void tame_check_fork(struct fork *k);
 void tame_move_types(struct text *out, struct function *f);
 void tame_check(struct function *f);
 void tame_place_variables(struct function *f);
+bool tame_lives_across(const struct function *f, const struct scope *scope, size_t offset);
 
-/* edit.c: changes of the text. In `text`, "\1begin,end\2" stands for what a range becomes. */
-void tame_edit(size_t begin, size_t end, const char *text);
 void tame_edit_once(size_t begin, size_t size, const char *text); /* if there is none there */
+/* edit.c: changes of the text. In `text`, "\1begin,end\2" stands for what a range becomes; with
+ * "\4offset\2" the line of an offset begins, if need be with "\6offset\2"; with "\3" a line of the result
+ * that nobody wrote. "\5c" is the name c of all that are made for every function. */
+void tame_edit(size_t begin, size_t end, const char *text);
 const char *tame_range(struct range r);
+void tame_put_token(struct text *out, size_t token);
 void tame_render(struct text *out, size_t begin, size_t end);
+void tame_go_to(struct text *out, size_t offset); /* by a directive: the line of an offset */
 void tame_sort_edits(void);
 
 /* rewrite.c, emit*.c */
@@ -362,6 +476,9 @@ void tame_emit_event_functions(struct text *out, struct function *f);
 void tame_emit_rendezvous(struct text *out, struct function *f);
 void tame_emit_forks(struct text *out, struct function *f);
 const char *tame_here(size_t offset); /* "file:line" for a table */
+
+/* back.c */
+void tame_put_back(struct text *out);
 
 /* output.c */
 bool tame_write(void);

@@ -27,6 +27,34 @@ bool tame_is_array(CXType type)
 	       kind == CXType_VariableArray;
 }
 
+static int note_field(CXCursor field, void *arg)
+{
+	*(CXType *)arg = clang.getCursorType(field);
+	return CXVisit_Continue;
+}
+
+/* Whether it is a struct that ends with an array of no size. */
+bool tame_is_flexible(CXType type)
+{
+	CXType last = { .kind = CXType_Invalid };
+
+	if (!tame_is_record(type))
+		return false;
+	clang.Type_visitFields(tame_canonical(type), note_field, &last);
+	return last.kind == CXType_IncompleteArray;
+}
+
+/* Whether a size in it is known only when the program runs. */
+bool tame_is_variable(CXType type)
+{
+	type = tame_canonical(type);
+	if (type.kind == CXType_VariableArray)
+		return true;
+	if (tame_is_array(type))
+		return tame_is_variable(clang.getArrayElementType(type));
+	return type.kind == CXType_Pointer && tame_is_variable(clang.getPointeeType(type));
+}
+
 bool tame_is_record(CXType type)
 {
 	return tame_canonical(type).kind == CXType_Record;
@@ -219,7 +247,7 @@ static const char *declare_event(CXType type, const char *name)
 			  name);
 }
 
-static bool is_anonymous(CXType type)
+bool tame_is_nameless(CXType type)
 {
 	const char *name = tame_string(clang.getTypeSpelling(type));
 
@@ -285,7 +313,7 @@ const char *tame_declare(CXType type, const char *name, bool plain)
 	default:
 		break;
 	}
-	if (canonical.kind != type.kind || is_anonymous(type))
+	if (canonical.kind != type.kind || tame_is_nameless(type))
 		return tame_declare(canonical, name, plain);
 	/* of a number: clang writes it as C does, qualifiers first */
 	{

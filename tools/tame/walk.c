@@ -1,10 +1,9 @@
 /* walk.c - walks through the body of a function and notes all that matters to the translation:
  * variables and where they are used, waits, events, jumps, types.
  *
- * libclang says where things are by offsets in the source; for what came out of a macro that is
- * the macro's name, for what is a macro's argument the place of the argument. So
- * arguments can be changed like other text, and what a macro's body does can be seen, because
- * another word stands there, but not changed.
+ * libclang says where things are by offsets in the expanded text. The words of the language are the
+ * only macros left in it: what one of them makes is where the word is, and its arguments are where
+ * they are written.
  */
 #include <string.h>
 
@@ -77,23 +76,11 @@ static void rendezvous_wait(struct wait *wait, size_t token)
 		wait->id.range = arguments[1];
 }
 
-static struct wait *wait_at(struct function *f, size_t offset)
-{
-	for (size_t i = 0; i < f->wait_count; i++)
-		if (f->waits[i]->offset == offset)
-			return f->waits[i];
-	return NULL;
-}
-
 static void visit_wait(CXCursor c, struct walk w, size_t offset)
 {
-	struct wait *wait = wait_at(w.f, offset);
+	struct wait *wait;
 	size_t token = tame_token_at(offset);
 
-	if (wait != NULL) {
-		tame_error(offset, "'twait' is an argument of a macro that uses it twice");
-		return;
-	}
 	wait = tame_alloc(sizeof *wait);
 	wait->offset = offset;
 	wait->parent = w.wait;
@@ -136,11 +123,11 @@ static void visit_loop(CXCursor c, struct walk w)
 	size_t begin = tame_extent(c).begin;
 	size_t token = begin == SIZE_MAX ? token_count : tame_token_at(begin);
 
-	if (c.kind == CXCursor_ForStmt && tame_is(token, "twait")) {
+	if (c.kind == CXCursor_ForStmt && tame_is(token, TAME_TWAIT)) {
 		visit_wait(c, w, begin);
 		return;
 	}
-	if (c.kind == CXCursor_ForStmt && tame_is(token, "trefused")) {
+	if (c.kind == CXCursor_ForStmt && tame_is(token, TAME_TREFUSED)) {
 		visit_refusal(&w, begin);
 		return;
 	}
@@ -207,10 +194,48 @@ static void visit_jump(CXCursor c, struct walk *w)
 	tame_descend(c, w);
 }
 
+static void note_event(CXCursor c, struct walk *w)
+{
+	size_t offset = tame_extent(c).begin;
+
+	if (offset != SIZE_MAX && tame_is_event(clang.getCursorType(c)))
+		*ADD(w->f->events, w->f->event_count) = offset;
+}
+
 static void visit_block(CXCursor c, struct walk w)
 {
 	open_scope(&w, c);
 	tame_descend(c, &w);
+}
+
+static bool may_hold_address(CXType type)
+{
+	return tame_is_record(type) || tame_canonical(type).kind == CXType_Pointer;
+}
+
+/* What an expression's surroundings do with it. */
+static void visit_expression(CXCursor c, struct walk *w)
+{
+	bool indexed = c.kind == CXCursor_ArraySubscriptExpr ||
+		       (c.kind == CXCursor_UnaryOperator &&
+			tame_is(tame_token_at(tame_extent(c).begin), "*"));
+
+	tame_note_expression(w, c);
+	if (c.kind == CXCursor_CompoundLiteralExpr)
+		tame_visit_literal(c, w);
+	if (c.kind == CXCursor_MemberRefExpr)
+		tame_visit_member(c, w);
+	if (c.kind == CXCursor_DeclRefExpr || c.kind == CXCursor_MemberRefExpr)
+		note_event(c, w);
+	if (c.kind == CXCursor_MemberRefExpr && tame_is_array(clang.getCursorType(c)))
+		w->of_address = true;
+	else if (c.kind != CXCursor_ParenExpr && c.kind != CXCursor_UnexposedExpr &&
+		 c.kind != CXCursor_MemberRefExpr && !indexed)
+		w->of_address = false;
+	if (indexed)
+		w->subscripted = true;
+	else if (c.kind != CXCursor_ParenExpr && c.kind != CXCursor_UnexposedExpr)
+		w->subscripted = false;
 }
 
 static int visit(CXCursor c, CXCursor parent, void *arg)
@@ -220,7 +245,9 @@ static int visit(CXCursor c, CXCursor parent, void *arg)
 	(void)parent;
 	w.first_of_for = false;
 	if (c.kind >= CXCursor_FirstExpr && c.kind <= CXCursor_LastExpr)
-		tame_note_expression(&w, c);
+		visit_expression(c, &w);
+	else
+		w.outer_call = (struct range){ 0, 0 };
 	switch (c.kind) {
 	case CXCursor_ForStmt:
 	case CXCursor_WhileStmt:
@@ -261,11 +288,15 @@ static int visit(CXCursor c, CXCursor parent, void *arg)
 		break;
 	case CXCursor_CallExpr:
 		w.call = tame_extent(c);
+		if (w.outer_call.end == 0 || !may_hold_address(clang.getCursorType(c)))
+			w.outer_call = w.call;
 		tame_descend(c, &w);
 		break;
 	case CXCursor_UnaryOperator:
-		if (tame_is(tame_token_at(tame_extent(c).begin), "&"))
+		if (tame_is(tame_token_at(tame_extent(c).begin), "&")) {
+			w.of_address = true;
 			tame_visit_address(c, &w);
+		}
 		tame_descend(c, &w);
 		break;
 	case CXCursor_TypeRef:

@@ -16,7 +16,10 @@ struct walk {
 	bool in_expression;               /* ({ }) */
 	bool first_of_for;
 	bool in_type;
-	struct range call; /* the innermost */
+	struct range call;       /* the innermost */
+	struct range outer_call; /* the outermost to which an address can get */
+	bool of_address;         /* what is visited is pointed to */
+	bool subscripted;        /* it has an index behind it */
 };
 
 /* walk.c */
@@ -35,5 +38,9 @@ void tame_note_expression(struct walk *w, CXCursor c);
 void tame_visit_name(CXCursor c, struct walk *w);
 void tame_visit_type_name(CXCursor c, struct walk *w);
 void tame_visit_address(CXCursor c, struct walk *w);
+
+/* temporary.c */
+void tame_visit_literal(CXCursor c, struct walk *w);
+void tame_visit_member(CXCursor c, struct walk *w);
 
 #endif

@@ -1,4 +1,6 @@
 /* expressions.c - expressions of type int for random programs, without side effects. */
+#include <string.h>
+
 #include "generate.h"
 
 const char *cast_to(enum kind kind, const char *e)
@@ -19,6 +21,15 @@ const char *cast_to(enum kind kind, const char *e)
 	}
 }
 
+/* A name that is pasted together, or is text too. */
+static const char *spelled(const char *name)
+{
+	unsigned at = 1 + below((unsigned)strlen(name));
+
+	return one_in(2) ? text("NAMED(%s)", name)
+			 : text("JOIN(%.*s, %s)", (int)at, name, name + at);
+}
+
 static const char *value_of(int variable)
 {
 	const struct variable *v = &w.variables[variable];
@@ -31,9 +42,11 @@ static const char *value_of(int variable)
 	case DOUBLE:
 		return text("(int)(%s * 4)", v->name);
 	case PAIR:
-		return text(one_in(2) ? "%s.b" : "(&%s)->a", v->name);
+		return text(one_in(3) ? "GET(%s, b)" : one_in(2) ? "%s.b" : "(&%s)->a", v->name);
 	case ARRAY:
 		return text(one_in(2) ? "%s[%u]" : "*(%s + %u)", v->name, below(ELEMENTS));
+	case INT:
+		return one_in(6) && v->name[0] != '@' ? spelled(v->name) : v->name;
 	default:
 		return place_in(variable);
 	}
@@ -54,9 +67,12 @@ static const char *about(void)
 	int variable = pick((1u << POINTER) - 1, false);
 	const char *name = variable < 0 ? "h" : w.variables[variable].name;
 
-	switch (below(4)) {
+	switch (below(6)) {
 	case 0:
 		return text("(int)sizeof %s", name);
+	case 4:
+	case 5:
+		return text("QUALIFIERS(%s)", name);
 	case 1:
 		return text("(int)sizeof(__typeof__(%s)[2])", name);
 	case 2:
@@ -72,9 +88,11 @@ const char *expression(int depth)
 
 	if (depth >= 3 || below(5) < 3)
 		return atom();
+	if (may_direct() && one_in(4))
+		return macro_expression(depth);
 	l = expression(depth + 1);
 	r = expression(depth + 1);
-	switch (below(16)) {
+	switch (below(18)) {
 	case 0:
 	case 1:
 	case 2:
@@ -91,7 +109,7 @@ const char *expression(int depth)
 	case 8:
 		return text("(%s ? %s : %s)", l, r, atom());
 	case 9:
-		return text("MAX(%s, %s)", l, r);
+		return text("MAX(%s,%s%s)", l, gap(), r);
 	case 10:
 		return text("BOTH(%s, %s)", l, r);
 	case 11:
@@ -102,6 +120,10 @@ const char *expression(int depth)
 		return text("sum((int[]){ %s, %s }, 2)", l, r);
 	case 14:
 		return about();
+	case 15:
+		return text("boxed(%s,%s%s).list[%u]", l, gap(), r, below(ELEMENTS));
+	case 16:
+		return text("sum(boxed(%s, %s).list, %d)", l, r, ELEMENTS);
 	default:
 		return text("(!(%s) || \"h a x\"[%s & 3] == 'a')", l, r);
 	}

@@ -24,6 +24,9 @@ char *text(const char *format, ...) PRINTF(1, 2); /* lives until the program is 
 void put(const char *format, ...) PRINTF(1, 2);
 void put_each(const char *plain, const char *tame);
 void indent(int by);
+/* What is put comes into a file of its own, which is included here. */
+void begin_file(void);
+void end_file(void);
 
 enum kind { INT, SHORT, CHAR, UNSIGNED, LONG, DOUBLE, PAIR, ARRAY, POINTER, LOCAL, KINDS };
 
@@ -31,10 +34,11 @@ struct variable {
 	const char *name;
 	enum kind kind;
 	int scope;
-	bool constant;    /* never written */
-	int busy;         /* not to be touched: how many say so */
-	int target;       /* POINTER: of which variable */
-	const char *type; /* LOCAL: its type, a struct of the function with a member p */
+	bool constant;  /* never written */
+	int busy;       /* not to be touched: how many say so */
+	int target;     /* POINTER: of which variable */
+	bool qualified; /* its address is no `int *` */
+	bool atomic;    /* and it is no slot */
 };
 
 enum { VARIABLES = 64, FUNCTIONS = 3, ELEMENTS = 4 };
@@ -62,6 +66,9 @@ struct writing {
 	int labels, local_types;
 	const char *target; /* a label that goto may go to; NULL: none */
 	bool calls_itself;
+	int in_macro; /* > 0: in the arguments of a macro, so no directives */
+	int flat;     /* > 0: in the body of a macro, so all on one line */
+	int in_twice; /* > 0: what is written comes twice, so no labels */
 };
 extern struct writing w;
 extern unsigned long long program; /* its number is its seed */
@@ -78,12 +85,25 @@ bool is_free(int variable);
 void occupy(int variable, int by);
 /* A place of type int, or of the scalar's own type, in a variable. */
 const char *place_in(int variable);
-void write_declaration(void);
 void write_assignment(void);
+
+/* declarations.c */
+void write_declaration(void);
 
 /* expressions.c: of type int, without side effects */
 const char *expression(int depth);
 const char *cast_to(enum kind kind, const char *e);
+
+/* macros.c */
+bool may_direct(void); /* whether a directive may stand here */
+const char *gap(void); /* white space behind a comma */
+const char *macro_expression(int depth);
+/* A macro that is defined here, once for both or in two ways; its name. */
+const char *define(const char *parameters, const char *body);
+const char *define_each(const char *parameters, const char *plain, const char *tame);
+void write_wrapped(void);
+void write_conditional(void);
+void write_included(void);
 
 /* statements.c */
 void statements(int most);
@@ -91,10 +111,12 @@ void statement(void);
 
 /* waits.c */
 void write_block(void);
+/* An event in a twait block that fills `variable`. */
+void write_event(int variable);
+
+/* rendezvous.c */
 void write_window(void);
 void write_cancel(void);
 void write_late(void);
-/* An event in a twait block that fills `variable`. */
-void write_event(int variable);
 
 #endif

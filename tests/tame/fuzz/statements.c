@@ -36,42 +36,52 @@ static const char *counter(void)
 	return name;
 }
 
-static void write_loop(void)
+static void write_loop_body(unsigned times)
 {
-	unsigned times = 1 + below(3), kind = below(3);
-	const char *k;
-
-	open_scope();
-	if (kind == 0) {
-		k = counter();
-		put("for (int %s = 0; %s < %u; %s++) {\n", k, k, times, k);
-	} else {
-		put("{\n");
-		indent(1);
-		k = counter();
-		put("int %s = 0;\n", k);
-		if (kind == 1)
-			put("while (%s++ < %u) {\n", k, times);
-		else
-			put("do {\n");
-	}
 	indent(1);
 	w.times *= times;
 	w.loops++;
-	open_scope();
-	statements(4);
-	close_scope();
+	body(4);
 	w.loops--;
 	w.times /= times;
-	indent(-1);
-	if (kind == 2)
-		put("} while (++%s < %u);\n", k, times);
+}
+
+static void write_for(unsigned times)
+{
+	const char *k = counter();
+
+	put("for (int %s = 0; %s < %u; %s++) {\n", k, k, times, k);
+	write_loop_body(times);
+}
+
+/* while, or do ... while, in a block with its counter. */
+static void write_while(unsigned times, bool first)
+{
+	const char *k = counter();
+
+	put("{\n");
+	indent(1);
+	put("int %s = 0;\n", k);
+	if (first)
+		put("while (%s++ < %u) {\n", k, times);
 	else
-		put("}\n");
-	if (kind != 0) {
-		indent(-1);
-		put("}\n");
-	}
+		put("do {\n");
+	write_loop_body(times);
+	if (!first)
+		put("while (++%s < %u);\n", k, times);
+	indent(-1);
+	put("}\n");
+}
+
+static void write_loop(void)
+{
+	unsigned times = 1 + below(3);
+
+	open_scope();
+	if (one_in(3))
+		write_for(times);
+	else
+		write_while(times, one_in(2));
 	close_scope();
 }
 
@@ -96,33 +106,50 @@ static void write_switch(void)
 	put("}\n");
 }
 
-/* Forward, to the end of a block; or back to its beginning, a few times. */
+static void put_label(const char *label)
+{
+	put(one_in(2) ? "%s:;\n" : "AT(%s);\n", label);
+}
+
+/* To the end of a block, from inside. */
+static void write_forward(const char *label)
+{
+	const char *before = w.target;
+
+	w.target = label;
+	put("{\n");
+	indent(1);
+	body(4);
+	w.target = before;
+	put_label(label);
+}
+
+/* To the beginning, a few times. */
+static void write_backward(const char *label, const char *k)
+{
+	put_label(label);
+	w.times *= 2;
+	put("{\n");
+	indent(1);
+	body(4);
+	w.times /= 2;
+	put("if (++%s < 2)\n\tgoto %s;\n", k, label);
+}
+
 static void write_goto(void)
 {
-	const char *before = w.target, *label = text("label%d", ++w.labels), *k;
-	bool back = one_in(2);
+	const char *label = text("label%d", ++w.labels), *k;
 
 	put("{\n");
 	indent(1);
 	open_scope();
 	k = counter();
 	put("int %s = 0;\n", k);
-	if (back) {
-		put("%s:;\n", label);
-		w.times *= 2;
-	}
-	w.target = back ? before : label;
-	put("{\n");
-	indent(1);
-	body(4);
-	w.target = before;
-	if (back) {
-		w.times /= 2;
-		put("if (++%s < 2)\n\tgoto %s;\n", k, label);
-	} else {
-		put("%s:;\n", label);
-		put("(void)%s;\n", k);
-	}
+	if (one_in(2))
+		write_backward(label, k);
+	else
+		write_forward(label);
+	put("(void)%s;\n", k);
 	close_scope();
 	indent(-1);
 	put("}\n");
@@ -134,6 +161,8 @@ static void write_return(void)
 	indent(1);
 	if (w.f->threaded)
 		put("return h;\n");
+	else if (one_in(2))
+		put("RETURN(h);\n");
 	else
 		put_each("return h;\n", "trigger(done, h);\nreturn;\n");
 	indent(-1);
@@ -143,44 +172,80 @@ static void write_return(void)
 static void write_exit(void)
 {
 	if (w.loops > 0 && one_in(2))
-		put("if (%s & 1)\n\t%s;\n", expression(1), one_in(2) ? "break" : "continue");
+		put(one_in(2) ? "if (%s & 1)\n\t%s;\n" : "WHEN(%s & 1, %s);\n", expression(1),
+		    one_in(2) ? "break" : "continue");
 	else if (w.target != NULL && w.bound == 0 && w.blocks == 0)
-		put("if (%s & 1)\n\tgoto %s;\n", expression(1), w.target);
+		put(one_in(2) ? "if (%s & 1)\n\tgoto %s;\n" : "WHEN(%s & 1, GOTO(%s));\n",
+		    expression(1), w.target);
 	else if (w.blocks == 0 && w.bound == 0)
 		write_return();
 	else
 		write_assignment();
 }
 
+static void write_mix(void)
+{
+	put("h = mix(h, %s);\n", expression(0));
+}
+
+static bool may_label(void)
+{
+	return w.blocks == 0 && w.in_twice == 0;
+}
+
+static bool may_come_late(void)
+{
+	return w.blocks == 0 && !w.f->threaded;
+}
+
+/* Statements, how often each is chosen, and whether it may be; the first few are without others in
+ * them. */
+enum { SIMPLE = 4 };
+static const struct choice {
+	unsigned weight;
+	void (*write)(void);
+	bool (*may)(void);
+} choices[] = {
+	{ 2, write_assignment, NULL },
+	{ 2, write_declaration, NULL },
+	{ 1, write_mix, NULL },
+	{ 2, write_exit, NULL },
+	{ 1, write_if, NULL },
+	{ 2, write_loop, NULL },
+	{ 1, write_switch, NULL },
+	{ 1, write_goto, may_label },
+	{ 2, write_window, NULL },
+	{ 1, write_cancel, NULL },
+	{ 1, write_late, may_come_late },
+	{ 3, write_wrapped, NULL },
+	{ 1, write_conditional, may_direct },
+	{ 1, write_included, may_direct },
+	{ 8, write_block, NULL },
+};
+
+static const struct choice *choose(size_t count)
+{
+	unsigned all = 0, what;
+
+	for (size_t i = 0; i < count; i++)
+		all += choices[i].weight;
+	what = below(all);
+	for (const struct choice *c = choices;; c++) {
+		if (what < c->weight)
+			return c;
+		what -= c->weight;
+	}
+}
+
 void statement(void)
 {
 	bool deep = w.depth >= 5 || w.times > 40 || --w.left < 0;
-	unsigned what = below(deep ? 7 : 24);
+	const struct choice *c = choose(deep ? SIMPLE : sizeof choices / sizeof choices[0]);
 
 	w.depth++;
 	w.f->cost += w.times;
-	if (what < 2)
-		write_assignment();
-	else if (what < 4)
-		write_declaration();
-	else if (what < 5)
-		put("h = mix(h, %s);\n", expression(0));
-	else if (what < 7)
-		write_exit();
-	else if (what < 8)
-		write_if();
-	else if (what < 10)
-		write_loop();
-	else if (what < 11)
-		write_switch();
-	else if (what < 12 && w.blocks == 0)
-		write_goto();
-	else if (what < 14)
-		write_window();
-	else if (what < 15)
-		write_cancel();
-	else if (what < 16 && !w.f->threaded && w.blocks == 0)
-		write_late();
+	if (c->may == NULL || c->may())
+		c->write();
 	else
 		write_block();
 	w.depth--;

@@ -1,4 +1,6 @@
-/* waits.c - what waits in random programs: twait blocks, rendezvous, calls of tamed functions. */
+/* waits.c - what waits in random programs: twait blocks, and calls of tamed functions. */
+#include <string.h>
+
 #include "generate.h"
 
 static const char *const givers[] = {
@@ -8,6 +10,17 @@ static const char *const givers[] = {
 /* What is called in the tamed program and the value of the same in the plain one. */
 static void put_event(const char *slot, const char *giver, const char *argument)
 {
+	if (one_in(6)) {
+		put("GIVE(%s, %s,%s%s);\n", giver, argument, gap(), slot);
+		return;
+	}
+	if (may_direct() && one_in(6) && strchr(slot, '\n') == NULL) {
+		put("%s(%s);\n",
+		    define_each("(x_)", text("%s = plain_%s(x_)", slot, giver),
+				text("give_%s(x_, mkevent(%s))", giver, slot)),
+		    argument);
+		return;
+	}
 	put_each(text("%s = plain_%s(%s);\n", slot, giver, argument),
 		 text("give_%s(%s, mkevent(%s));\n", giver, argument, slot));
 }
@@ -56,7 +69,7 @@ static bool write_call(const char *slot)
 		return false;
 	if (f->has_out) {
 		variable = pick(1u << INT, true);
-		if (variable < 0)
+		if (variable < 0 || w.variables[variable].qualified)
 			return false;
 		out = text("&%s", w.variables[variable].name);
 		/* until the block ends: it is not given back */
@@ -67,34 +80,39 @@ static bool write_call(const char *slot)
 	return true;
 }
 
+static void write_fork(const char *slot)
+{
+	const char *e = expression(1), *a = expression(2);
+
+	put_each(text("%s = slow(%s, (struct pair){ %s, 1 });\n", slot, e, a),
+		 text("tfork(mkevent(%s), slow(%s, (struct pair){ %s, 1 }));\n", slot, e, a));
+}
+
+static void write_all_elements(const char *slot)
+{
+	const char *k = text("k%d", w.count), *argument;
+
+	w.variables[declare(k, INT)].constant = true;
+	argument = expression(1);
+	put("for (int %s = 0; %s < %d; %s++) {\n", k, k, ELEMENTS, k);
+	indent(1);
+	put_event(text("%s[%s]", slot, k), "int", argument);
+	indent(-1);
+	put("}\n");
+	w.count--;
+}
+
 void write_event(int variable)
 {
 	const struct variable *v = &w.variables[variable];
 
 	if (v->kind == INT && one_in(2) && write_call(v->name))
 		return;
-	if (v->kind == INT && one_in(12)) {
-		const char *e = expression(1), *a = expression(2);
-
-		put_each(text("%s = slow(%s, (struct pair){ %s, 1 });\n", v->name, e, a),
-			 text("tfork(mkevent(%s), slow(%s, (struct pair){ %s, 1 }));\n", v->name, e,
-			      a));
-		return;
-	}
-	if (v->kind == ARRAY && one_in(2)) {
-		const char *k = text("k%d", w.count), *argument;
-		int counter = declare(k, INT);
-
-		w.variables[counter].constant = true;
-		argument = expression(1);
-		put("for (int %s = 0; %s < %d; %s++)\n", k, k, ELEMENTS, k);
-		indent(1);
-		put_event(text("%s[%s]", v->name, k), "int", argument);
-		indent(-1);
-		w.count--;
-		return;
-	}
-	if (v->kind < PAIR || (v->kind == PAIR && one_in(2)))
+	if (v->kind == INT && one_in(12))
+		write_fork(v->name);
+	else if (v->kind == ARRAY && one_in(2))
+		write_all_elements(v->name);
+	else if (v->kind < PAIR || (v->kind == PAIR && one_in(2)))
 		put_event(v->name, givers[v->kind], expression(1));
 	else
 		put_event(place_in(variable), "int", expression(1));
@@ -108,6 +126,18 @@ static void write_two(int first, int second)
 		 text("give_two(%s, mkevent(%s, %s));\n", e, a, b));
 }
 
+/* Right in a block, where literals live until its events have come. */
+static void write_literal_event(const char *slot)
+{
+	const char *literal = one_in(2) ? "sum_at(ARRAY(%s, %s), 2)"
+					: "pair_at(&(struct pair){ %s, .b = (short)(%s) }, 1)";
+	const char *e = expression(1), *f = expression(1), *call;
+
+	call = text(literal, e, f);
+	put_each(text("%s = plain_%s;\n", slot, call),
+		 text("give_%.*s, mkevent(%s));\n", (int)strlen(call) - 1, call, slot));
+}
+
 static void write_events(const int *slots, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -117,6 +147,8 @@ static void write_events(const int *slots, int count)
 		    w.variables[slots[i + 1]].kind == PAIR && one_in(2)) {
 			write_two(slots[i], slots[i + 1]);
 			i++;
+		} else if (w.variables[slots[i]].kind == INT && one_in(4)) {
+			write_literal_event(w.variables[slots[i]].name);
 		} else if (one_in(5)) {
 			put("if (%s & 1)\n", expression(1));
 			indent(1);
@@ -134,23 +166,26 @@ static void write_events(const int *slots, int count)
 	}
 }
 
-void write_block(void)
+/* Chooses up to four variables, which are busy in the block. */
+static int choose_slots(int *slots)
 {
-	int slots[4], count = 0, before = w.count, busy[VARIABLES], loops = w.loops;
+	int count = 0;
 
-	if (w.count > VARIABLES - 16)
-		return;
-	for (int i = 0; i < w.count; i++)
-		busy[i] = w.variables[i].busy;
 	for (unsigned n = below(5); n > 0 && count < 4; n--) {
 		int variable = pick(one_in(3) ? 1u << ARRAY : (1u << KINDS) - 1, true);
 
-		if (variable < 0)
+		if (variable < 0 || w.variables[variable].atomic)
 			continue;
 		slots[count++] = variable;
 		occupy(variable, 1);
 	}
-	put_each("{\n", "twait {\n");
+	return count;
+}
+
+static void write_inside(const int *slots, int count)
+{
+	int loops = w.loops;
+
 	indent(1);
 	open_scope();
 	w.blocks++;
@@ -160,203 +195,32 @@ void write_block(void)
 	w.blocks--;
 	close_scope();
 	indent(-1);
-	put("}\n");
+}
+
+static void write_braced(const int *slots, int count)
+{
+	if (one_in(4)) {
+		put("AWAIT(\n");
+		w.in_macro++;
+		write_inside(slots, count);
+		w.in_macro--;
+		put(")\n");
+	} else {
+		put_each("{\n", "twait {\n");
+		write_inside(slots, count);
+		put("}\n");
+	}
+}
+
+void write_block(void)
+{
+	int slots[4], before = w.count, busy[VARIABLES];
+
+	if (w.count > VARIABLES - 16)
+		return;
+	for (int i = 0; i < w.count; i++)
+		busy[i] = w.variables[i].busy;
+	write_braced(slots, choose_slots(slots));
 	for (int i = 0; i < before; i++)
 		w.variables[i].busy = busy[i];
-}
-
-/* How a rendezvous names its events, and how one finds the value of an event by its name. */
-enum { BY_INDEX, BY_SHORT, BY_POINTER, BY_PAIR, BY_NOTHING, NAMINGS };
-
-struct window {
-	unsigned naming;
-	const char *r, *sent, *got, *values, *id, *sum;
-};
-
-static const char *id_type(unsigned naming)
-{
-	static const char *const types[] = { "int", "short", "int *", "struct pair", "" };
-
-	return types[naming];
-}
-
-static const char *id_of(const struct window *win, const char *index)
-{
-	switch (win->naming) {
-	case BY_SHORT:
-		return text("(short)(%s + 7)", index);
-	case BY_POINTER:
-		return text("&%s[%s]", win->values, index);
-	case BY_PAIR:
-		return text("pair_of(%s)", index);
-	default:
-		return index;
-	}
-}
-
-static const char *value_of_id(const struct window *win)
-{
-	switch (win->naming) {
-	case BY_SHORT:
-		return text("mul(%s[%s - 7], %s)", win->values, win->id, win->id);
-	case BY_POINTER:
-		return text("mul(*%s, (int)(%s - %s) + 1)", win->id, win->id, win->values);
-	case BY_PAIR:
-		return text("mul(%s[%s.a], %s.b)", win->values, win->id, win->id);
-	default:
-		return text("mul(%s[%s], %s + 1)", win->values, win->id, win->id);
-	}
-}
-
-static void declare_window(const struct window *win, unsigned count)
-{
-	put_each("", text("rendezvous(%s) %s;\n", id_type(win->naming), win->r));
-	put("int %s = 0, %s = 0, %s = 0, %s[%u];\n", win->sent, win->got, win->sum, win->values,
-	    count);
-	if (win->naming != BY_NOTHING)
-		put("%s %s;\n", id_type(win->naming), win->id);
-	w.variables[declare(win->sent, INT)].constant = true;
-	w.variables[declare(win->got, INT)].constant = true;
-}
-
-static void write_send(const struct window *win)
-{
-	const char *e = expression(1), *slot = text("%s[%s]", win->values, win->sent);
-
-	put_each(text("%s = plain_int(%s);\n", slot, e),
-		 win->naming == BY_NOTHING
-			 ? text("give_int(%s, mkevent(%s, %s));\n", e, win->r, slot)
-			 : text("give_int(%s, mkevent(%s, %s, %s));\n", e, win->r,
-				id_of(win, win->sent), slot));
-	put("%s++;\n", win->sent);
-}
-
-static void write_receive(const struct window *win)
-{
-	if (win->naming == BY_NOTHING) {
-		put_each("", text("twait(%s);\n", win->r));
-	} else {
-		put_each(text("%s = %s;\n", win->id, id_of(win, win->got)),
-			 text("twait(%s, %s);\n", win->r, win->id));
-		put("%s = add(%s, %s);\n", win->sum, win->sum, value_of_id(win));
-	}
-	put("%s++;\n", win->got);
-}
-
-/* At most so many events are out at a time. What else is done between does not depend on which
- * of them comes first. */
-void write_window(void)
-{
-	int n = ++w.labels, loops = w.loops;
-	struct window win = { .naming = below(NAMINGS),
-			      .r = text("r%d", n),
-			      .sent = text("sent%d", n),
-			      .got = text("got%d", n),
-			      .values = text("values%d", n),
-			      .id = text("id%d", n),
-			      .sum = text("sum%d", n) };
-	unsigned count = 1 + below(4), most = 1 + below(4);
-
-	if (w.count > VARIABLES - 16)
-		return;
-	put("{\n");
-	indent(1);
-	open_scope();
-	declare_window(&win, count);
-	put("while (%s < %u) {\n", win.got, count);
-	indent(1);
-	open_scope();
-	w.bound++;
-	w.loops = 0;
-	w.times *= count;
-	put("if (%s < %u && %s - %s < %u) {\n", win.sent, count, win.sent, win.got, most);
-	indent(1);
-	write_send(&win);
-	indent(-1);
-	put("} else {\n");
-	indent(1);
-	open_scope();
-	write_receive(&win);
-	if (one_in(2))
-		statements(2);
-	close_scope();
-	indent(-1);
-	put("}\n");
-	w.times /= count;
-	w.loops = loops;
-	w.bound--;
-	close_scope();
-	indent(-1);
-	put("}\n");
-	close_scope();
-	put("h = mix(h, add(%s, sum(%s, %u)));\n", win.sum, win.values, count);
-	indent(-1);
-	put("}\n");
-}
-
-/* An event whose slot is out of scope before it comes. Nobody reads it, and it must not be where
- * others are. */
-void write_late(void)
-{
-	int n = ++w.labels, loops = w.loops;
-
-	if (w.count > VARIABLES - 16)
-		return;
-	put("{\n");
-	indent(1);
-	open_scope();
-	w.bound++;
-	w.loops = 0;
-	put_each("", text("rendezvous() r%d;\n", n));
-	put("{\n");
-	indent(1);
-	put_each("", text("int late%d = 0;\ngive_int(%s, mkevent(r%d, late%d));\n", n,
-			  expression(1), n, n));
-	open_scope();
-	statements(1);
-	close_scope();
-	indent(-1);
-	put("}\n{\n");
-	indent(1);
-	open_scope();
-	statements(4);
-	close_scope();
-	indent(-1);
-	put("}\n");
-	put_each("", text("twait(r%d);\n", n));
-	w.loops = loops;
-	w.bound--;
-	close_scope();
-	indent(-1);
-	put("}\n");
-}
-
-/* After a cancel no variable changes any more. */
-void write_cancel(void)
-{
-	int n = ++w.labels;
-	const char *first = expression(1), *second = expression(1);
-	bool waits = one_in(2);
-
-	if (w.count > VARIABLES - 16)
-		return;
-	put("{\n");
-	indent(1);
-	open_scope();
-	put("int junk%d = 0, waste%d = 0;\n", n, n);
-	put_each("", text("rendezvous() r%d;\n"
-			  "give_int(%s, mkevent(r%d, junk%d));\n"
-			  "give_int(%s, mkevent(r%d, waste%d));\n"
-			  "%s"
-			  "rv_cancel(r%d);\n",
-			  n, first, n, n, second, n, n, waits ? text("twait(r%d);\n", n) : "", n));
-	put("junk%d = %s;\nwaste%d = %s;\n", n, expression(1), n, expression(1));
-	declare(text("junk%d", n), INT);
-	declare(text("waste%d", n), INT);
-	statements(3);
-	put_each("", "twait {\n\tgive_none(mkevent());\n}\n");
-	put("h = mix(h, add(junk%d, waste%d));\n", n, n);
-	close_scope();
-	indent(-1);
-	put("}\n");
 }

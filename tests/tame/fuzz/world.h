@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef PLAIN
 #include <weft/tame.h>
 #include <weft/weft.h>
+#endif
 
 struct pair {
 	int a;
@@ -43,13 +45,104 @@ static inline int sum(const int *x, int n)
 
 #define MAX(x, y) ((x) > (y) ? (x) : (y))
 #define BOTH(x, y) add((x), (y))
+#define APPLY(f, ...) f(__VA_ARGS__)
+#define GET(x, member) ((x).member)
+#define JOIN(x, y) x##y
+#define NAMED(x) add(x, (int)sizeof #x)
+#define QUALIFIERS(x) \
+	_Generic(&(x), int * : 1, const int * : 2, volatile int * : 3, const volatile int * : 4, \
+		 _Atomic int * : 5, const struct pair * : 6, struct pair * : 7, const short * : 8, \
+		 volatile long * : 9, _Atomic unsigned * : 10, const volatile double * : 11, \
+		 default : 12)
+
+/* Parts of initialisers. */
+#define FOUR 2 + 2
+#define OPEN {
+#define CLOSE }
+#define TWO(x, y) x, y
+#define LIST(...) \
+	{ \
+		__VA_ARGS__, [3] = 1 \
+	}
+#define PAIR_OF(x) \
+	{ \
+		.a = (x), 4 \
+	}
+#define ARRAY(...) \
+	(int[]) \
+	{ \
+		__VA_ARGS__ \
+	}
+
+#define DECLARE(type, name, ...) type name = __VA_ARGS__
+
+/* Around statements. */
+#define BLOCK(...) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define ONCE(...) \
+	do { \
+		__VA_ARGS__ \
+	} while (0)
+#define IF(c, ...) \
+	if (c) { \
+		__VA_ARGS__ \
+	}
+#define TWICE(...) \
+	BLOCK (__VA_ARGS__) \
+		BLOCK (__VA_ARGS__)
+#define FOR(i, n, ...) \
+	for (int i = 0; i < (n); i++) { \
+		__VA_ARGS__ \
+	}
+#define WHEN(c, s) \
+	if (c) { \
+		s; \
+	}
+#define GOTO(label) goto label
+#define AT(label) \
+	label:
+#define FUNCTION(head, ...) head __VA_ARGS__
+
+/* What waits, and is a call in the plain program. */
+#ifdef PLAIN
+#define AWAIT(...) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define GIVE(type, x, slot) slot = plain_##type(x)
+#define RETURN(x) return x
+#else
+#define AWAIT(...) \
+	twait \
+	{ \
+		__VA_ARGS__ \
+	}
+#define EVENT(x) mkevent(x)
+#define GIVE(type, x, slot) give_##type(x, EVENT(slot))
+#define RETURN(x) \
+	do { \
+		trigger(done, x); \
+		return; \
+	} while (0)
+#endif
 
 /* Variables of programs have the same names: none of these may be taken for one. */
-static int a = 1001, b = 1002, c = 1003, x = 1004, y = 1005, i = 1006;
+static int a = 1001, b = 1002, c = 1003, x = 1004, y = 1005, i = 1006, e1 = 1007, tame_c = 1008;
 
 static inline int globals(void)
 {
-	return a + b + c + x + y + i;
+	return a + b + c + x + y + i + e1 + tame_c;
+}
+
+struct box {
+	int list[4];
+};
+
+static inline struct box boxed(int v, int w)
+{
+	return (struct box){ { v, w, add(v, w), 3 } };
 }
 
 /* What the plain program gets at once. */
@@ -88,6 +181,16 @@ static inline struct pair plain_pair(int v)
 	return (struct pair){ plain_int(v), plain_short(v) };
 }
 
+static inline int plain_sum_at(const int *x, int n)
+{
+	return sum(x, n);
+}
+
+static inline int plain_pair_at(const struct pair *p, int n)
+{
+	return add(mul(p->a, n), p->b);
+}
+
 static inline struct pair pair_of(int v)
 {
 	return (struct pair){ v, (short)(v + 3) };
@@ -99,6 +202,7 @@ static int slow(int v, struct pair p)
 	return add(mul(v, 5), p.a);
 }
 
+#ifndef PLAIN
 /* And what the tamed one gets as an event. How it comes does not depend on the program. */
 static unsigned turn;
 
@@ -174,6 +278,30 @@ static inline void give_two(int v, event(int, struct pair) e)
 	put_off(hand_two, g);
 }
 
+/* What x points to is read when the event is triggered. */
+#define GIFT_AT(name, type) \
+	struct name##_gift { \
+		event(int) e; \
+		type *x; \
+		int n; \
+	}; \
+	static void hand_##name(void *arg) \
+	{ \
+		struct name##_gift g = *(struct name##_gift *)arg; \
+\
+		free(arg); \
+		trigger(g.e, plain_##name(g.x, g.n)); \
+	} \
+	static inline void give_##name(type *x, int n, event(int) e) \
+	{ \
+		struct name##_gift *g = malloc(sizeof *g); \
+\
+		*g = (struct name##_gift){ e, x, n }; \
+		put_off(hand_##name, g); \
+	}
+GIFT_AT(sum_at, const int)
+GIFT_AT(pair_at, const struct pair)
+
 /* Comparing the two. */
 static int good, bad, reports;
 
@@ -208,5 +336,7 @@ static int run_programs(weft_thread_fn *all)
 	printf("%d passed, %d failed\n", good, bad + reports + (rc < 0));
 	return rc < 0 || bad + reports > 0 || good == 0;
 }
+
+#endif
 
 #endif
