@@ -1,11 +1,11 @@
-/* clang.h - the part of libclang's C interface that the translator uses.
+/* clang.h - the part of libclang's C interface that the tools use.
  *
- * Written out here so that building the tool needs no headers of libclang, and loaded when it
- * runs (load.c). All of it is the same in libclang 13 and later: kinds that have
+ * Written out here so that building the tools needs no headers of libclang, and loaded when they
+ * run (load.c). All of it is the same in libclang 13 and later: kinds that have
  * changed their numbers since are not used.
  */
-#ifndef TAME_CLANG_H
-#define TAME_CLANG_H
+#ifndef CLANG_CLANG_H
+#define CLANG_CLANG_H
 
 #include <stdbool.h>
 
@@ -192,5 +192,8 @@ struct clang {
 #undef X
 };
 extern struct clang clang;
+
+void tame_load(void);
+char *tame_string(CXString s); /* a copy; s is given back */
 
 #endif

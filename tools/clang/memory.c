@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "memory.h"
 
 enum { CHUNK = 256 * 1024, LARGE = 64 * 1024 };
 

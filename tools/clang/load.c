@@ -1,9 +1,10 @@
-/* load.c - finds libclang when the tool runs. */
+/* load.c - finds libclang when a tool runs. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "clang.h"
+#include "memory.h"
 
 struct clang clang;
 
