@@ -131,10 +131,11 @@ WEFT_API int weft_channel_free_at(weft_channel *ch, const char *where);
  *           -EOWNERDEAD a thread waited here when its run was stopped
  *           -EDEADLK    outside of runs, and no thread is left that could end the wait
  */
-WEFT_API int weft_channel_send_until(weft_channel *ch, const void *from, uint64_t deadline);
-WEFT_API int weft_channel_send(weft_channel *ch, const void *from);
-WEFT_API int weft_channel_send_until_at(weft_channel *ch, const void *from, uint64_t deadline,
-					const char *where);
+WEFT_API WEFT_WAITS int weft_channel_send_until(weft_channel *ch, const void *from,
+						uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_channel_send(weft_channel *ch, const void *from);
+WEFT_API WEFT_WAITS int weft_channel_send_until_at(weft_channel *ch, const void *from,
+						   uint64_t deadline, const char *where);
 #define weft_channel_send_until(...) weft_channel_send_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_channel_send(...) weft_channel_send_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
@@ -149,10 +150,10 @@ WEFT_API int weft_channel_send_until_at(weft_channel *ch, const void *from, uint
  *           -EPERM      a plain handler would have to wait
  *           -EOWNERDEAD, -EDEADLK  as weft_channel_send
  */
-WEFT_API int weft_channel_receive_until(weft_channel *ch, void *to, uint64_t deadline);
-WEFT_API int weft_channel_receive(weft_channel *ch, void *to);
-WEFT_API int weft_channel_receive_until_at(weft_channel *ch, void *to, uint64_t deadline,
-					   const char *where);
+WEFT_API WEFT_WAITS int weft_channel_receive_until(weft_channel *ch, void *to, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_channel_receive(weft_channel *ch, void *to);
+WEFT_API WEFT_WAITS int weft_channel_receive_until_at(weft_channel *ch, void *to, uint64_t deadline,
+						      const char *where);
 #define weft_channel_receive_until(...) weft_channel_receive_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_channel_receive(...) \
 	weft_channel_receive_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
@@ -240,17 +241,17 @@ static inline weft_case weft_case_receive(weft_channel *ch, void *to)
  * deadline.
  *
  * Borrows:  cases, until it returns.
- * Context:  as weft_channel_send; weft_try_select: also plain handlers.
+ * Context:  as weft_channel_send. weft_try_select: also plain handlers; it never waits.
  * Returns:  the index of the case that was done; its `result` says how it went
  *           -EAGAIN     none can be done without waiting (weft_try_select)
  *           -ENOMEM     no memory for an unbounded channel to grow; nothing was done
  *           -ETIMEDOUT, -ECANCELED, -EPERM, -EOWNERDEAD, -EDEADLK  as weft_channel_send;
  *                       nothing was done
  */
-WEFT_API int weft_select_until(weft_case *cases, size_t count, uint64_t deadline);
-WEFT_API int weft_select(weft_case *cases, size_t count);
-WEFT_API int weft_select_until_at(weft_case *cases, size_t count, uint64_t deadline,
-				  const char *where);
+WEFT_API WEFT_WAITS int weft_select_until(weft_case *cases, size_t count, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_select(weft_case *cases, size_t count);
+WEFT_API WEFT_WAITS int weft_select_until_at(weft_case *cases, size_t count, uint64_t deadline,
+					     const char *where);
 #define weft_select_until(...) weft_select_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_select(...) weft_select_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 WEFT_API int weft_try_select(weft_case *cases, size_t count);

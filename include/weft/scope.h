@@ -108,7 +108,8 @@ WEFT_API int weft_async_copy(weft_thread_fn *fn, const void *args, size_t size);
  *
  * Context:  anywhere inside the scope, in any color; weft_scope_cancel and
  *           weft_scope_fail from elsewhere too, as long as the scope has not ended.
- *           weft_scope_deadline: the thread that began it; a second call may wait.
+ *           weft_scope_deadline: the thread that began it. weft_scope_deadline waits if it is a
+ *           second call.
  * Returns:  0
  *           -EALREADY   it was cancelled before; weft_scope_fail has kept the error all the
  *                       same, if it is the first
@@ -116,7 +117,7 @@ WEFT_API int weft_async_copy(weft_thread_fn *fn, const void *args, size_t size);
  */
 WEFT_API int weft_scope_cancel(weft_scope *s);
 WEFT_API int weft_scope_fail(weft_scope *s, int error);
-WEFT_API int weft_scope_deadline(weft_scope *s, uint64_t when);
+WEFT_API WEFT_WAITS int weft_scope_deadline(weft_scope *s, uint64_t when);
 
 /* Tells whether the running thread is to stop: a wait would be cancelled now. A deadline
  * that is past is noticed, too, however long the color was busy, and cancels its scope.
@@ -218,7 +219,8 @@ static inline WEFT_WAITS int weft_suspend(weft_wait *w)
  * weft_schedule_to: if the caller is a thread of the same color it waits meanwhile (see
  * weft_yield_to); so the answer is used while it is warm.
  *
- * Context:  any thread, plain handlers and foreign kernel threads too.
+ * Context:  any thread, plain handlers and foreign kernel threads too. weft_schedule_to
+ *           waits if a thread of the same color calls it.
  * Misuse:   called twice for one wait
  * Returns:  0
  *           -EALREADY   it was scheduled before
@@ -226,7 +228,7 @@ static inline WEFT_WAITS int weft_suspend(weft_wait *w)
  *           -EOWNERDEAD the thread that waited with w is gone: its run was stopped
  */
 WEFT_API int weft_schedule(weft_wait *w);
-WEFT_API int weft_schedule_to(weft_wait *w);
+WEFT_API WEFT_WAITS int weft_schedule_to(weft_wait *w);
 
 /* Something to do when the thread's scope is cancelled, even if the thread does not
  * wait then. Embed it in a local variable. */

@@ -104,11 +104,12 @@ typedef struct weft_mutex {
  *           -EPERM      a plain handler would have to wait
  *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
-WEFT_API int weft_mutex_lock_until(weft_mutex *m, uint64_t deadline);
-WEFT_API int weft_mutex_lock_until_at(weft_mutex *m, uint64_t deadline, const char *where);
+WEFT_API WEFT_WAITS int weft_mutex_lock_until(weft_mutex *m, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_mutex_lock_until_at(weft_mutex *m, uint64_t deadline,
+						 const char *where);
 #define weft_mutex_lock_until(...) weft_mutex_lock_until_at(__VA_ARGS__, WEFT_HERE)
-WEFT_API int weft_mutex_lock(weft_mutex *m);
-WEFT_API int weft_mutex_lock_at(weft_mutex *m, const char *where);
+WEFT_API WEFT_WAITS int weft_mutex_lock(weft_mutex *m);
+WEFT_API WEFT_WAITS int weft_mutex_lock_at(weft_mutex *m, const char *where);
 #define weft_mutex_lock(...) weft_mutex_lock_at(__VA_ARGS__, WEFT_HERE)
 
 /* Locks a mutex if nobody owns it. A plain handler must unlock it before it
@@ -172,12 +173,12 @@ typedef struct weft_cond {
  *           -EDEADLK    outside of runs, and no thread is left that could end the wait
  *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
-WEFT_API int weft_cond_wait_until(weft_cond *c, weft_mutex *m, uint64_t deadline);
-WEFT_API int weft_cond_wait_until_at(weft_cond *c, weft_mutex *m, uint64_t deadline,
-				     const char *where);
+WEFT_API WEFT_WAITS int weft_cond_wait_until(weft_cond *c, weft_mutex *m, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_cond_wait_until_at(weft_cond *c, weft_mutex *m, uint64_t deadline,
+						const char *where);
 #define weft_cond_wait_until(...) weft_cond_wait_until_at(__VA_ARGS__, WEFT_HERE)
-WEFT_API int weft_cond_wait(weft_cond *c, weft_mutex *m);
-WEFT_API int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where);
+WEFT_API WEFT_WAITS int weft_cond_wait(weft_cond *c, weft_mutex *m);
+WEFT_API WEFT_WAITS int weft_cond_wait_at(weft_cond *c, weft_mutex *m, const char *where);
 #define weft_cond_wait(...) weft_cond_wait_at(__VA_ARGS__, WEFT_HERE)
 
 /* Lets the one that has waited longest go on, or all that wait now. They go on one
@@ -224,13 +225,15 @@ typedef struct weft_rwlock {
  *
  * Context, Misuse, Returns: as weft_mutex_lock
  */
-WEFT_API int weft_rwlock_rdlock_until(weft_rwlock *l, uint64_t deadline);
-WEFT_API int weft_rwlock_rdlock(weft_rwlock *l);
-WEFT_API int weft_rwlock_rdlock_until_at(weft_rwlock *l, uint64_t deadline, const char *where);
+WEFT_API WEFT_WAITS int weft_rwlock_rdlock_until(weft_rwlock *l, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_rwlock_rdlock(weft_rwlock *l);
+WEFT_API WEFT_WAITS int weft_rwlock_rdlock_until_at(weft_rwlock *l, uint64_t deadline,
+						    const char *where);
 #define weft_rwlock_rdlock_until(...) weft_rwlock_rdlock_until_at(__VA_ARGS__, WEFT_HERE)
-WEFT_API int weft_rwlock_wrlock_until(weft_rwlock *l, uint64_t deadline);
-WEFT_API int weft_rwlock_wrlock(weft_rwlock *l);
-WEFT_API int weft_rwlock_wrlock_until_at(weft_rwlock *l, uint64_t deadline, const char *where);
+WEFT_API WEFT_WAITS int weft_rwlock_wrlock_until(weft_rwlock *l, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_rwlock_wrlock(weft_rwlock *l);
+WEFT_API WEFT_WAITS int weft_rwlock_wrlock_until_at(weft_rwlock *l, uint64_t deadline,
+						    const char *where);
 #define weft_rwlock_wrlock_until(...) weft_rwlock_wrlock_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_rwlock_rdlock(...) weft_rwlock_rdlock_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 #define weft_rwlock_wrlock(...) weft_rwlock_wrlock_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
@@ -298,9 +301,9 @@ static inline void weft_sem_init(weft_sem *s, uint32_t units)
  *           -EDEADLK    outside of runs, and no thread is left that could end the wait
  *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
-WEFT_API int weft_sem_wait_until(weft_sem *s, uint64_t deadline);
-WEFT_API int weft_sem_wait(weft_sem *s);
-WEFT_API int weft_sem_wait_until_at(weft_sem *s, uint64_t deadline, const char *where);
+WEFT_API WEFT_WAITS int weft_sem_wait_until(weft_sem *s, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_sem_wait(weft_sem *s);
+WEFT_API WEFT_WAITS int weft_sem_wait_until_at(weft_sem *s, uint64_t deadline, const char *where);
 #define weft_sem_wait_until(...) weft_sem_wait_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_sem_wait(...) weft_sem_wait_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
@@ -360,10 +363,11 @@ typedef struct weft_once {
  *           -EOWNERDEAD an earlier run ended while one of its threads was in fn: the work of
  *                       fn may be half done
  */
-WEFT_API int weft_once_run_until(weft_once *o, weft_fn *fn, void *arg, uint64_t deadline);
-WEFT_API int weft_once_run(weft_once *o, weft_fn *fn, void *arg);
-WEFT_API int weft_once_run_until_at(weft_once *o, weft_fn *fn, void *arg, uint64_t deadline,
-				    const char *where);
+WEFT_API WEFT_WAITS int weft_once_run_until(weft_once *o, weft_fn *fn, void *arg,
+					    uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_once_run(weft_once *o, weft_fn *fn, void *arg);
+WEFT_API WEFT_WAITS int weft_once_run_until_at(weft_once *o, weft_fn *fn, void *arg,
+					       uint64_t deadline, const char *where);
 #define weft_once_run_until(...) weft_once_run_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_once_run(...) weft_once_run_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
@@ -403,9 +407,10 @@ static inline void weft_barrier_init(weft_barrier *b, uint32_t parties)
  *           -EDEADLK    outside of runs, and no thread is left that could end the wait
  *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
-WEFT_API int weft_barrier_wait_until(weft_barrier *b, uint64_t deadline);
-WEFT_API int weft_barrier_wait(weft_barrier *b);
-WEFT_API int weft_barrier_wait_until_at(weft_barrier *b, uint64_t deadline, const char *where);
+WEFT_API WEFT_WAITS int weft_barrier_wait_until(weft_barrier *b, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_barrier_wait(weft_barrier *b);
+WEFT_API WEFT_WAITS int weft_barrier_wait_until_at(weft_barrier *b, uint64_t deadline,
+						   const char *where);
 #define weft_barrier_wait_until(...) weft_barrier_wait_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_barrier_wait(...) weft_barrier_wait_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
@@ -458,9 +463,10 @@ WEFT_API int weft_waitgroup_add_at(weft_waitgroup *g, int64_t n, const char *whe
  *           -EDEADLK    outside of runs, and no thread is left that could end the wait
  *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
-WEFT_API int weft_waitgroup_wait_until(weft_waitgroup *g, uint64_t deadline);
-WEFT_API int weft_waitgroup_wait(weft_waitgroup *g);
-WEFT_API int weft_waitgroup_wait_until_at(weft_waitgroup *g, uint64_t deadline, const char *where);
+WEFT_API WEFT_WAITS int weft_waitgroup_wait_until(weft_waitgroup *g, uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_waitgroup_wait(weft_waitgroup *g);
+WEFT_API WEFT_WAITS int weft_waitgroup_wait_until_at(weft_waitgroup *g, uint64_t deadline,
+						     const char *where);
 #define weft_waitgroup_wait_until(...) weft_waitgroup_wait_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_waitgroup_wait(...) weft_waitgroup_wait_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)
 
@@ -505,10 +511,11 @@ WEFT_API uint64_t weft_eventcount_prepare(weft_eventcount *e);
  *           -EDEADLK    outside of runs, and no thread is left that could end the wait
  *           -EOWNERDEAD an earlier run left it in use; nothing changed (see weft_mutex_fini)
  */
-WEFT_API int weft_eventcount_wait_until(weft_eventcount *e, uint64_t seen, uint64_t deadline);
-WEFT_API int weft_eventcount_wait(weft_eventcount *e, uint64_t seen);
-WEFT_API int weft_eventcount_wait_until_at(weft_eventcount *e, uint64_t seen, uint64_t deadline,
-					   const char *where);
+WEFT_API WEFT_WAITS int weft_eventcount_wait_until(weft_eventcount *e, uint64_t seen,
+						   uint64_t deadline);
+WEFT_API WEFT_WAITS int weft_eventcount_wait(weft_eventcount *e, uint64_t seen);
+WEFT_API WEFT_WAITS int weft_eventcount_wait_until_at(weft_eventcount *e, uint64_t seen,
+						      uint64_t deadline, const char *where);
 #define weft_eventcount_wait_until(...) weft_eventcount_wait_until_at(__VA_ARGS__, WEFT_HERE)
 #define weft_eventcount_wait(...) \
 	weft_eventcount_wait_until_at(__VA_ARGS__, WEFT_FOREVER, WEFT_HERE)

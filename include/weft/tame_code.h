@@ -173,9 +173,9 @@ WEFT_API void weft_tame_rendezvous_cancel(weft_tame_rendezvous *r);
 /* The waits of threaded functions: a twait block's begin, which sets its counter to 1 for the
  * block itself, and its end; and for a rendezvous. They wait, and cannot be cancelled. */
 WEFT_API void weft_tame_thread_block(weft_tame_thread_closure *t, uint32_t *counter);
-WEFT_API void weft_tame_thread_join(weft_tame_thread_closure *t, uint32_t *counter);
-WEFT_API void weft_tame_thread_next(weft_tame_thread_closure *t, weft_tame_rendezvous *r, void *id,
-				    size_t size);
+WEFT_API WEFT_WAITS void weft_tame_thread_join(weft_tame_thread_closure *t, uint32_t *counter);
+WEFT_API WEFT_WAITS void weft_tame_thread_next(weft_tame_thread_closure *t, weft_tame_rendezvous *r,
+					       void *id, size_t size);
 
 /* tfork. The generated struct goes on with the event, the arguments and the result. `call` runs
  * on a thread or the offload pool; `done` in the color of who forked, and triggers the event. The
