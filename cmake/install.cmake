@@ -11,6 +11,12 @@ if(TARGET weft-tame)
 	install(FILES ${PROJECT_SOURCE_DIR}/tools/tame/weft-tame.1
 		DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
+if(TARGET weft-check)
+	list(APPEND installed weft-check)
+	install(TARGETS weft-check RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+	install(FILES ${PROJECT_SOURCE_DIR}/tools/weft-check/weft-check.1
+		DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 if(TARGET weft-httpd)
 	list(APPEND installed weft-httpd)
 	install(TARGETS weft-httpd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

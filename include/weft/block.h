@@ -78,7 +78,7 @@ static inline void weft_finish_begin_(weft_scope *s, int *result, bool shield, c
 	s->result_ = result;
 }
 
-static inline void weft_finish_end_(weft_scope *s)
+static inline WEFT_WAITS void weft_finish_end_(weft_scope *s)
 {
 	(void)weft_scope_end(s);
 }

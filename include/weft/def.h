@@ -23,6 +23,31 @@
 #define WEFT_WAITS
 #endif
 
+/* For weft-check, which finds calls that may wait where none may; to a compiler both are nothing.
+ *
+ *	WEFT_NO_WAIT void put(struct queue *q, int item);
+ *
+ *	WEFT_ATOMIC {
+ *		accounts[from] -= amount;
+ *		accounts[to] += amount;
+ *	}
+ *
+ * A function that is WEFT_NO_WAIT, and all that it calls, does not wait: nothing else of its color
+ * runs meanwhile. A member, variable or parameter that points to functions may be WEFT_NO_WAIT, too:
+ * then each function that goes into it must not wait, and calls through it do not. WEFT_ATOMIC
+ * stands before a block in which nothing waits; return, break, continue and goto leave it like any
+ * other block. */
+#ifdef __clang__
+#define WEFT_NO_WAIT __attribute__((annotate("weft_no_wait")))
+#else
+#define WEFT_NO_WAIT
+#endif
+#ifdef WEFT_CHECKING_
+#define WEFT_ATOMIC if ("WEFT_ATOMIC")
+#else
+#define WEFT_ATOMIC
+#endif
+
 /* Where the caller stands: misuse reports and stall reports name this place. */
 #define WEFT_HERE_(line) #line
 #define WEFT_HERE__(line) WEFT_HERE_(line)

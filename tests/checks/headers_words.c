@@ -51,7 +51,7 @@ WEFT_CHANNEL(deadlines, deadline);
 WEFT_CHANNEL(tos, to);
 WEFT_CHANNEL(froms, from);
 
-static bool stop(weft_wait *w)
+static WEFT_NO_WAIT bool stop(weft_wait *w)
 {
 	return w == &wait_for;
 }
@@ -68,6 +68,7 @@ static weft_tame_lock lock = WEFT_TAME_LOCK_INIT;
 weft_wait wait_for = WEFT_WAIT_INIT("an answer", stop);
 
 int headers_words(int n);
+int headers_atomic(const int *counts, int n);
 void headers_triggers(WEFT_EVENT() done, WEFT_EVENT(int, struct pair) told, struct pair pair);
 
 void headers_triggers(WEFT_EVENT() done, WEFT_EVENT(int, struct pair) told, struct pair pair)
@@ -89,6 +90,30 @@ int headers_words(int n)
 
 	(void)local, (void)all;
 	return pairs_send(pairs_new(3), pair) + numbers_send(numbers_new(3), n) + (times[0] > 0);
+}
+
+/* The block is left like any other; an else after it is that of the if around it. */
+int headers_atomic(const int *counts, int n)
+{
+	int sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (counts[i] != 0)
+			WEFT_ATOMIC
+			{
+				if (counts[i] < 0)
+					break;
+				if (counts[i] > 100)
+					return sum;
+				sum += counts[i];
+			}
+		else
+			WEFT_ATOMIC
+			{
+				continue;
+			}
+	}
+	return sum;
 }
 
 #ifdef BLOCKS

@@ -8,6 +8,7 @@
 #define CLANG_CLANG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct {
 	const void *data;
@@ -47,8 +48,10 @@ typedef void CXInclusionVisitor(CXFile file, CXSourceLocation *stack, unsigned d
 enum { CXVisit_Break, CXVisit_Continue, CXVisit_Recurse };
 
 enum {
+	CXCursor_UnexposedDecl = 1,
 	CXCursor_StructDecl = 2,
 	CXCursor_UnionDecl = 3,
+	CXCursor_ClassDecl = 4,
 	CXCursor_EnumDecl = 5,
 	CXCursor_FieldDecl = 6,
 	CXCursor_EnumConstantDecl = 7,
@@ -56,6 +59,11 @@ enum {
 	CXCursor_VarDecl = 9,
 	CXCursor_ParmDecl = 10,
 	CXCursor_TypedefDecl = 20,
+	CXCursor_CXXMethod = 21,
+	CXCursor_Namespace = 22,
+	CXCursor_LinkageSpec = 23,
+	CXCursor_Constructor = 24,
+	CXCursor_ConversionFunction = 26,
 	CXCursor_TypeRef = 43,
 	CXCursor_MemberRef = 47,
 	CXCursor_LabelRef = 48,
@@ -73,16 +81,23 @@ enum {
 	CXCursor_ArraySubscriptExpr = 113,
 	CXCursor_BinaryOperator = 114,
 	CXCursor_CompoundAssignOperator = 115,
+	CXCursor_ConditionalOperator = 116,
 	CXCursor_CStyleCastExpr = 117,
 	CXCursor_CompoundLiteralExpr = 118,
 	CXCursor_InitListExpr = 119,
 	CXCursor_AddrLabelExpr = 120,
 	CXCursor_StmtExpr = 121,
+	CXCursor_GNUNullExpr = 123,
+	CXCursor_CXXStaticCastExpr = 124,
+	CXCursor_CXXFunctionalCastExpr = 128,
+	CXCursor_CXXNullPtrLiteralExpr = 135,
+	CXCursor_UnaryExpr = 136,
 	CXCursor_LastExpr = 199,
 	CXCursor_LabelStmt = 201,
 	CXCursor_CompoundStmt = 202,
 	CXCursor_CaseStmt = 203,
 	CXCursor_DefaultStmt = 204,
+	CXCursor_IfStmt = 205,
 	CXCursor_SwitchStmt = 206,
 	CXCursor_WhileStmt = 207,
 	CXCursor_DoStmt = 208,
@@ -119,6 +134,7 @@ enum {
 /* Macro expansions are told of. */
 enum { CXTranslationUnit_DetailedPreprocessingRecord = 1 };
 enum { CX_SC_Extern = 2, CX_SC_Static = 3 };
+enum { CXLinkage_External = 4 };
 enum { CXDiagnostic_Warning = 2, CXDiagnostic_Error = 3 };
 
 /* X(type, name, arguments) for each function; its name there is clang_name. */
@@ -142,6 +158,8 @@ enum { CXDiagnostic_Warning = 2, CXDiagnostic_Error = 3 };
 	X(CXCursor, getTranslationUnitCursor, (CXTranslationUnit)) \
 	X(unsigned, visitChildren, (CXCursor, CXVisitor *, void *)) \
 	X(CXString, getCursorSpelling, (CXCursor)) \
+	X(CXString, getCursorUSR, (CXCursor)) \
+	X(int, getCursorLinkage, (CXCursor)) \
 	X(CXSourceLocation, getCursorLocation, (CXCursor)) \
 	X(CXSourceRange, getCursorExtent, (CXCursor)) \
 	X(CXSourceLocation, getRangeStart, (CXSourceRange)) \
@@ -151,6 +169,9 @@ enum { CXDiagnostic_Warning = 2, CXDiagnostic_Error = 3 };
 	X(CXFile, getFile, (CXTranslationUnit, const char *)) \
 	X(int, File_isEqual, (CXFile, CXFile)) \
 	X(CXString, getFileName, (CXFile)) \
+	X(CXString, File_tryGetRealPathName, (CXFile)) \
+	X(const char *, getFileContents, (CXTranslationUnit, CXFile, size_t *)) \
+	X(int, Location_isInSystemHeader, (CXSourceLocation)) \
 	X(void, getInclusions, (CXTranslationUnit, CXInclusionVisitor *, void *)) \
 	X(CXCursor, getCursorReferenced, (CXCursor)) \
 	X(CXType, getCursorType, (CXCursor)) \

@@ -1,0 +1,162 @@
+/* check.h - what the parts of weft-check share: the sources, and the model of the program.
+ *
+ * The way through it: flags.c and database.c say which files are read and how; parse.c has libclang
+ * read one; collect.c notes the functions in it, walk.c their calls and blocks, flow.c where
+ * pointers to functions go; search.c looks for ways to calls that wait; report.c says them.
+ * Nothing of libclang is kept when a file has been read. Nothing is freed.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdint.h>
+
+#include "../clang/clang.h"
+#include "../clang/memory.h"
+
+struct options {
+	bool strict, blocking;
+};
+extern struct options options;
+
+/* A file that is read, once, however often the database names it. */
+struct source {
+	const char *path, *directory;
+	const char **flags; /* for clang */
+	size_t flag_count;
+	const char **targets; /* folders of its objects: one for each program that it is part of */
+	size_t target_count;
+};
+extern struct source **sources;
+extern size_t source_count;
+
+struct place {
+	const char *file;
+	unsigned line, column;
+};
+
+/* Of functions, written out. */
+struct type {
+	const char *text;
+	struct function **taken; /* those whose address is taken */
+	size_t taken_count;
+};
+
+/* A variable, member, parameter, result or expression that may hold a pointer to a function. */
+struct slot {
+	const char *key;
+	const char *name;
+	struct place place;
+	struct type *type;
+	struct function *owner; /* whose parameter it is; or NULL */
+	struct function **functions;
+	size_t function_count;
+	struct slot **from; /* what those hold it may hold, too */
+	size_t from_count;
+	bool unknown; /* it may hold every function of its type */
+	bool waits, no_wait;
+	unsigned visit;
+	bool resolved;
+	struct function **holds; /* if resolved */
+	size_t hold_count;
+};
+
+enum call_kind { CALL, TWAIT, CLEANUP };
+struct call {
+	enum call_kind kind;
+	struct place place;
+	struct function *function; /* that is called; NULL: what `slot` holds */
+	struct slot *slot;
+	const char *written;   /* how the source calls it */
+	struct region *region; /* the innermost WEFT_ATOMIC block around it */
+};
+struct region {
+	struct place place;
+};
+
+/* A definition. Programs that are read together may each have their own of one name. */
+struct body {
+	struct function *function;
+	const struct source *source;
+	struct place place;
+	struct call *calls;
+	size_t call_count;
+	/* The way to what waits: `depth` calls; 0: none is known. */
+	unsigned depth;
+	const struct call *via;
+	const struct body *next; /* NULL: it is `via` that waits */
+};
+
+struct function {
+	const char *key, *name;
+	struct type *type;
+	struct place place;
+	bool waits, no_wait;
+	const char *goes_into; /* what it goes into is WEFT_NO_WAIT, and so it must be */
+	bool tamed;            /* returns where it first waits */
+	bool of_weft;          /* its header says whether it waits */
+	bool foreign;          /* of a system header */
+	bool taken;            /* its address is */
+	struct slot *result;
+	unsigned visit;
+	struct slot **parameters;
+	size_t parameter_count;
+	struct body **bodies;
+	size_t body_count;
+};
+extern struct function **functions;
+extern size_t function_count;
+extern struct slot **slots;
+extern size_t slot_count;
+
+/* flags.c, database.c */
+struct source *check_add_source(const char *path, const char *directory);
+void check_take_flags(struct source *s, const char *const *arguments, size_t count);
+void check_read_database(const char *path, const char *const *files, size_t count);
+const char *check_absolute(const char *directory, const char *path);
+char *check_read_file(const char *path, size_t *size); /* NULL: errno says why */
+
+/* parse.c */
+extern unsigned check_unread; /* files that libclang could not read, or not all of them */
+void check_parse(struct source *s);
+struct place check_place(CXSourceLocation location);
+const char *check_word(CXSourceLocation location); /* the identifier that is written there, or "" */
+const char *check_text(CXSourceRange range);       /* or "" */
+const char *check_name(CXCursor c);
+CXCursor check_child(CXCursor c, size_t index); /* kind 0: there is none */
+size_t check_children(CXCursor c);
+
+/* collect.c */
+struct marks {
+	bool waits, no_wait, tamed, threaded;
+};
+struct marks check_marks(CXCursor declaration);
+void check_collect(CXCursor unit, struct source *s);
+struct function *check_function(CXCursor declaration);
+bool check_is_function(CXCursor declaration);
+
+/* walk.c, cleanup.c */
+void check_walk(CXCursor c, struct body *body);
+const char *check_cleanup(CXCursor variable); /* its function, or NULL */
+struct function *check_function_called(const char *name, const char *file); /* from there */
+
+/* flow.c */
+CXCursor check_strip(CXCursor expression);       /* of parentheses, casts, & and * */
+struct type *check_type(CXType type);            /* of the function that it leads to, or NULL */
+struct slot *check_slot(CXCursor declaration);   /* NULL: it holds no pointer to a function */
+struct slot *check_slot_of(CXCursor expression); /* that only this expression uses */
+struct slot *check_result(struct function *f, CXType type);
+struct slot *check_parameter(struct function *f, size_t index, CXType type);
+void check_flow(struct slot *to, CXCursor expression);
+void check_initialise(struct slot *to, CXType type, CXCursor value);
+void check_take(struct function *f); /* its address is taken */
+void check_resolve(struct slot *s);  /* finds what it holds */
+
+/* search.c, blocking.c, strict.c, report.c */
+bool check_is_blocking(const struct function *f);
+void check_search(void);
+void check_strict(void);
+void check_find(struct place where, const char *text);
+void check_note(struct place where, const char *text); /* of what was found last */
+unsigned check_report(void);                           /* prints all; how many there were */
+
+#endif

@@ -1,0 +1,281 @@
+/* walk.c - walks through the body of a function, or the initializer of a variable, and notes the
+ * calls, the WEFT_ATOMIC blocks, and where pointers to functions go.
+ */
+#include <string.h>
+
+#include "check.h"
+
+struct walk {
+	struct body *body; /* NULL: outside of functions */
+	struct region *region;
+};
+
+static int visit(CXCursor c, CXCursor parent, void *arg);
+
+static void descend(CXCursor c, struct walk *w)
+{
+	clang.visitChildren(c, visit, w);
+}
+
+static bool refers_to(CXCursor expression, const char *name)
+{
+	CXCursor e = check_strip(expression);
+
+	return e.kind == CXCursor_DeclRefExpr && strcmp(check_name(e), name) == 0;
+}
+
+static bool calls(CXCursor c, const char *name)
+{
+	return c.kind == CXCursor_CallExpr && refers_to(check_child(c, 0), name);
+}
+
+static struct call *add_call(struct walk *w, enum call_kind kind, CXCursor c)
+{
+	struct call *call = ADD(w->body->calls, w->body->call_count);
+
+	call->kind = kind;
+	call->place = check_place(clang.getCursorLocation(c));
+	call->region = w->region;
+	return call;
+}
+
+/* As people wrote it: of weft_x, weft_x_at and the like the word in the source. */
+static const char *written(const struct function *f, CXCursor c)
+{
+	const char *word = check_word(clang.getCursorLocation(c));
+
+	if (strncmp(f->name, "weft_", 5) == 0 && word[0] >= 'a' && word[0] <= 'z')
+		return word;
+	return f->name;
+}
+
+/* The function that a call names; kind 0: it is called through a pointer. */
+static CXCursor callee_of(CXCursor c)
+{
+	CXCursor named = clang.getCursorReferenced(check_strip(check_child(c, 0)));
+	CXCursor whole = clang.getCursorReferenced(c);
+
+	if (check_is_function(named))
+		return named;
+	if (check_is_function(whole) && whole.kind != CXCursor_FunctionDecl)
+		return whole; /* C++: a constructor, an operator */
+	return (CXCursor){ .kind = 0 };
+}
+
+static void pass_arguments(struct function *f, CXCursor c)
+{
+	int count = clang.Cursor_getNumArguments(c);
+
+	for (int i = 0; i < count; i++) {
+		CXCursor argument = clang.Cursor_getArgument(c, (unsigned)i);
+		CXType type = clang.getCursorType(argument);
+
+		if (check_type(type) != NULL)
+			check_flow(check_parameter(f, (size_t)i, type), argument);
+	}
+}
+
+static void visit_direct_call(CXCursor c, CXCursor callee, struct walk *w)
+{
+	struct function *f = check_function(callee);
+	size_t count = check_children(c);
+	bool is_twait = strcmp(f->name, "weft_tame_untranslated_twait") == 0;
+	struct call *call;
+
+	if (w->body != NULL) {
+		call = add_call(w, is_twait ? TWAIT : CALL, c);
+		call->function = f;
+		call->written = written(f, c);
+	}
+	pass_arguments(f, c);
+	for (size_t i = 0; i < count; i++) {
+		CXCursor child = check_child(c, i);
+
+		if (!clang.equalCursors(clang.getCursorReferenced(check_strip(child)), callee) ||
+		    i > 0)
+			visit(child, c, w);
+	}
+}
+
+/* trigger(e): an event is a pointer, too. What waits for it goes on later. */
+static bool is_event(const struct type *t)
+{
+	static const char event[] = "void (struct weft_tame_event *";
+
+	return t != NULL && strncmp(t->text, event, strlen(event)) == 0;
+}
+
+static void add_pointer_call(CXCursor c, CXCursor pointer, struct walk *w)
+{
+	struct call *call = add_call(w, CALL, c);
+
+	call->slot = check_slot_of(pointer);
+	call->written = check_text(clang.getCursorExtent(pointer));
+	if (call->written[0] == '\0')
+		call->written = "a pointer";
+}
+
+static void visit_call(CXCursor c, struct walk *w)
+{
+	CXCursor callee = callee_of(c), pointer = check_child(c, 0);
+
+	if (callee.kind != 0) {
+		visit_direct_call(c, callee, w);
+		return;
+	}
+	if (w->body != NULL && pointer.kind != 0 &&
+	    !is_event(check_type(clang.getCursorType(pointer))))
+		add_pointer_call(c, pointer, w);
+	descend(c, w);
+}
+
+/* tfork(e, f(x)): (weft_tame_untranslated_tfork(), (void)(e), (void)(f(x))). f waits elsewhere. */
+static bool is_fork(CXCursor c)
+{
+	CXCursor first = check_child(c, 0);
+
+	return first.kind == CXCursor_BinaryOperator &&
+	       calls(check_child(first, 0), "weft_tame_untranslated_tfork");
+}
+
+static void visit_binary(CXCursor c, struct walk *w)
+{
+	CXCursor left = check_child(c, 0);
+	struct slot *to;
+
+	if (is_fork(c)) {
+		visit(left, c, w);
+		return;
+	}
+	if (check_type(clang.getCursorType(c)) != NULL) {
+		to = check_slot_of(left);
+		check_flow(to, check_child(c, 1));
+	}
+	descend(c, w);
+}
+
+/* Who has the address of a pointer may change it. */
+static void visit_unary(CXCursor c, struct walk *w)
+{
+	CXType type = clang.getCanonicalType(clang.getCursorType(c));
+	CXCursor operand = check_child(c, 0);
+	struct slot *s;
+
+	if (type.kind == CXType_Pointer && check_type(type) != NULL &&
+	    clang.equalTypes(clang.getCanonicalType(clang.getPointeeType(type)),
+			     clang.getCanonicalType(clang.getCursorType(operand))) &&
+	    clang.getCanonicalType(clang.getPointeeType(type)).kind == CXType_Pointer) {
+		s = check_slot_of(operand);
+		s->unknown = true;
+	}
+	descend(c, w);
+}
+
+static void visit_cleanup(CXCursor variable, struct walk *w)
+{
+	const char *name = w->body == NULL ? NULL : check_cleanup(variable);
+	struct call *call;
+
+	if (name == NULL)
+		return;
+	call = add_call(w, CLEANUP, variable);
+	call->function = check_function_called(name, call->place.file);
+	call->written = name;
+	if (strcmp(name, "weft_finish_end_") == 0) {
+		call->written = check_word(clang.getRangeStart(clang.getCursorExtent(variable)));
+		call->place = check_place(clang.getRangeStart(clang.getCursorExtent(variable)));
+	}
+	if (call->function == NULL)
+		w->body->call_count--;
+}
+
+static void visit_variable(CXCursor c, struct walk *w)
+{
+	CXCursor value = clang.Cursor_getVarDeclInitializer(c);
+
+	visit_cleanup(c, w);
+	if (value.kind >= CXCursor_FirstExpr && value.kind <= CXCursor_LastExpr)
+		check_initialise(check_slot(c), clang.getCursorType(c), value);
+	descend(c, w);
+}
+
+static void visit_return(CXCursor c, struct walk *w)
+{
+	CXCursor value = check_child(c, 0);
+	CXType type = clang.getCursorType(value);
+
+	if (w->body != NULL && value.kind != 0 && check_type(type) != NULL)
+		check_flow(check_result(w->body->function, type), value);
+	descend(c, w);
+}
+
+/* WEFT_ATOMIC { ... } is, for this tool only: if ("WEFT_ATOMIC") { ... } */
+static bool is_atomic(CXCursor c)
+{
+	CXCursor condition;
+
+	if (c.kind != CXCursor_IfStmt)
+		return false;
+	condition = check_strip(check_child(c, 0));
+	return condition.kind == CXCursor_StringLiteral &&
+	       strcmp(check_name(condition), "\"WEFT_ATOMIC\"") == 0;
+}
+
+static void visit_atomic(CXCursor c, struct walk w)
+{
+	CXCursor block = check_child(c, 1), other = check_child(c, 2);
+	struct place where = check_place(clang.getCursorLocation(c));
+	struct walk inside = w;
+
+	if (block.kind != CXCursor_CompoundStmt)
+		check_find(where, "expected a block in braces after WEFT_ATOMIC");
+	inside.region = tame_alloc(sizeof *inside.region);
+	inside.region->place = where;
+	descend(block, &inside);
+	if (other.kind != 0)
+		visit(other, c, &w);
+}
+
+static void visit_reference(CXCursor c)
+{
+	CXCursor declaration = clang.getCursorReferenced(c);
+
+	if (check_is_function(declaration))
+		check_take(check_function(declaration));
+}
+
+static int visit(CXCursor c, CXCursor parent, void *arg)
+{
+	struct walk *w = arg;
+
+	(void)parent;
+	if (c.kind == CXCursor_CallExpr)
+		visit_call(c, w);
+	else if (c.kind == CXCursor_DeclRefExpr)
+		visit_reference(c);
+	else if (c.kind == CXCursor_BinaryOperator)
+		visit_binary(c, w);
+	else if (c.kind == CXCursor_UnaryOperator)
+		visit_unary(c, w);
+	else if (c.kind == CXCursor_VarDecl)
+		visit_variable(c, w);
+	else if (c.kind == CXCursor_ReturnStmt)
+		visit_return(c, w);
+	else if (is_atomic(c))
+		visit_atomic(c, *w);
+	else if (c.kind != CXCursor_UnaryExpr) /* sizeof */
+		descend(c, w);
+	if (c.kind == CXCursor_InitListExpr)
+		check_initialise(NULL, clang.getCursorType(c), c);
+	return CXVisit_Continue;
+}
+
+void check_walk(CXCursor c, struct body *body)
+{
+	struct walk w = { body, NULL };
+
+	if (c.kind == CXCursor_VarDecl)
+		visit_variable(c, &w);
+	else
+		descend(c, &w);
+}
