@@ -188,7 +188,7 @@ typedef struct weft_wait {
 	 * cancelled; at most once. True: what was waited for is stopped, and its callback does
 	 * not come any more. False: it cannot be stopped, or its callback has come. NULL:
 	 * it can never be stopped. */
-	bool (*stop)(struct weft_wait *w);
+	WEFT_NO_WAIT bool (*stop)(struct weft_wait *w);
 	/* Weft's. */
 	weft_thread *thread_;
 	uint32_t state_;
@@ -248,7 +248,7 @@ typedef struct weft_cancel_item {
  * Returns:  add: 0, -ECANCELED (the scope is cancelled: run was not called) or -EPERM
  *           remove: 0, or -EALREADY (run was called)
  */
-WEFT_API int weft_cancel_item_add(weft_cancel_item *item, weft_fn *run, void *arg);
+WEFT_API int weft_cancel_item_add(weft_cancel_item *item, WEFT_NO_WAIT weft_fn *run, void *arg);
 WEFT_API int weft_cancel_item_remove(weft_cancel_item *item);
 
 WEFT_END_DECLS

@@ -14,7 +14,7 @@
 #include "../clang/memory.h"
 
 struct options {
-	bool strict, blocking;
+	bool strict, blocking, handlers;
 };
 extern struct options options;
 
@@ -54,6 +54,7 @@ struct slot {
 	size_t from_count;
 	bool unknown; /* it may hold every function of its type */
 	bool waits, no_wait;
+	bool handler; /* Weft calls what it holds as a handler */
 	unsigned visit;
 	bool resolved;
 	struct function **holds; /* if resolved */
@@ -92,10 +93,11 @@ struct function {
 	struct place place;
 	bool waits, no_wait;
 	const char *goes_into; /* what it goes into is WEFT_NO_WAIT, and so it must be */
-	bool tamed;            /* returns where it first waits */
-	bool of_weft;          /* its header says whether it waits */
-	bool foreign;          /* of a system header */
-	bool taken;            /* its address is */
+	bool handler;
+	bool tamed;   /* returns where it first waits */
+	bool of_weft; /* its header says whether it waits */
+	bool foreign; /* of a system header */
+	bool taken;   /* its address is */
 	struct slot *result;
 	unsigned visit;
 	struct slot **parameters;
@@ -139,7 +141,7 @@ void check_walk(CXCursor c, struct body *body);
 const char *check_cleanup(CXCursor variable); /* its function, or NULL */
 struct function *check_function_called(const char *name, const char *file); /* from there */
 
-/* flow.c */
+/* flow.c, initialise.c, resolve.c */
 CXCursor check_strip(CXCursor expression);       /* of parentheses, casts, & and * */
 struct type *check_type(CXType type);            /* of the function that it leads to, or NULL */
 struct slot *check_slot(CXCursor declaration);   /* NULL: it holds no pointer to a function */
@@ -149,11 +151,17 @@ struct slot *check_parameter(struct function *f, size_t index, CXType type);
 void check_flow(struct slot *to, CXCursor expression);
 void check_initialise(struct slot *to, CXType type, CXCursor value);
 void check_take(struct function *f); /* its address is taken */
-void check_resolve(struct slot *s);  /* finds what it holds */
+void check_resolve(struct slot *s);  /* finds all that it may hold */
+void check_see(struct slot *s);      /* only what is seen to go into it */
+
+/* handlers.c */
+bool check_is_handler_member(CXCursor declaration, const char *file);
+bool check_is_handler_parameter(CXCursor function, unsigned index);
 
 /* search.c, blocking.c, strict.c, report.c */
 bool check_is_blocking(const struct function *f);
 void check_search(void);
+bool check_promises(const struct function *f); /* not to wait */
 void check_strict(void);
 void check_find(struct place where, const char *text);
 void check_note(struct place where, const char *text); /* of what was found last */

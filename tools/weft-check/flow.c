@@ -112,6 +112,7 @@ struct slot *check_slot(CXCursor c)
 	marks = check_marks(c);
 	s->waits |= marks.waits;
 	s->no_wait |= marks.no_wait;
+	s->handler |= check_is_handler_member(c, where.file);
 	return s;
 }
 
@@ -253,47 +254,4 @@ struct slot *check_slot_of(CXCursor expression)
 		check_flow(s, e);
 	}
 	return s;
-}
-
-/* Finding what a slot holds */
-
-static unsigned visits;
-
-static void hold(struct slot *s, struct function *f)
-{
-	if (f->visit == visits)
-		return;
-	f->visit = visits;
-	*ADD(s->holds, s->hold_count) = f;
-}
-
-/* Nothing is known of a slot that gets nothing in what was read, nor of the parameters of functions
- * that are called through pointers. */
-static bool is_unknown(const struct slot *s)
-{
-	return s->unknown || (s->owner != NULL && s->owner->taken) ||
-	       (s->function_count == 0 && s->from_count == 0);
-}
-
-static void gather(struct slot *s, struct slot *from)
-{
-	if (from->visit == visits)
-		return;
-	from->visit = visits;
-	for (size_t i = 0; i < from->function_count; i++)
-		hold(s, from->functions[i]);
-	if (is_unknown(from) && from->type != NULL)
-		for (size_t i = 0; i < from->type->taken_count; i++)
-			hold(s, from->type->taken[i]);
-	for (size_t i = 0; i < from->from_count; i++)
-		gather(s, from->from[i]);
-}
-
-void check_resolve(struct slot *s)
-{
-	if (s->resolved)
-		return;
-	visits++;
-	s->resolved = true;
-	gather(s, s);
 }

@@ -14,9 +14,8 @@ struct options options;
 #define TEXT(x) TEXT_(x)
 #define VERSION TEXT(WEFT_VERSION_MAJOR) "." TEXT(WEFT_VERSION_MINOR) "." TEXT(WEFT_VERSION_PATCH)
 
-static const char usage[] =
-	"usage: weft-check [--strict] [--blocking] -p DATABASE [FILE...]\n"
-	"       weft-check [--strict] [--blocking] FILE... [-- COMPILER FLAGS]\n";
+static const char usage[] = "usage: weft-check [OPTION...] -p DATABASE [FILE...]\n"
+			    "       weft-check [OPTION...] FILE... [-- COMPILER FLAGS]\n";
 
 static const char help[] =
 	"Finds calls that may wait in functions that are WEFT_NO_WAIT and in WEFT_ATOMIC blocks\n"
@@ -29,6 +28,7 @@ static const char help[] =
 	"  --strict     say also of which functions it is not known whether they wait\n"
 	"  --blocking   calls of libc that block the kernel thread, such as sleep, count as "
 	"waiting\n"
+	"  --handlers   functions that Weft calls as handlers of events must not wait either\n"
 	"  --version, --help\n"
 	"\n"
 	"Exit status: 0 nothing found, 1 something found, 2 wrong options, or a file could not be\n"
@@ -69,6 +69,8 @@ static int option(char **argv, int left)
 		options.strict = true;
 	} else if (strcmp(argv[0], "--blocking") == 0) {
 		options.blocking = true;
+	} else if (strcmp(argv[0], "--handlers") == 0) {
+		options.handlers = true;
 	} else if (strcmp(argv[0], "--help") == 0) {
 		printf("%s%s", usage, help);
 		exit(0);

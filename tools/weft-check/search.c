@@ -8,9 +8,9 @@
 
 #include "check.h"
 
-static bool promises(const struct function *f)
+bool check_promises(const struct function *f)
 {
-	return f->no_wait || f->goes_into != NULL;
+	return f->no_wait || f->handler || f->goes_into != NULL;
 }
 
 static bool waits(const struct function *f)
@@ -28,7 +28,7 @@ static struct reach reach_of(const struct call *c)
 {
 	if (c->slot == NULL)
 		return (struct reach){ &c->function, 1 };
-	if (c->slot->no_wait)
+	if (c->slot->no_wait || (options.handlers && c->slot->handler))
 		return (struct reach){ 0 };
 	check_resolve(c->slot);
 	return (struct reach){ c->slot->holds, c->slot->hold_count };
@@ -57,7 +57,7 @@ static const struct body *body_of(const struct body *from, const struct function
 	const struct body *best = NULL;
 	int near = -1;
 
-	if (promises(f) || f->of_weft)
+	if (check_promises(f) || f->of_weft)
 		return NULL;
 	for (size_t i = 0; i < f->body_count; i++) {
 		const struct body *b = f->bodies[i];
@@ -211,6 +211,8 @@ static const char *promise_of(const struct body *b, const struct call *c)
 
 	if (f->no_wait)
 		return tame_format("'%s' is WEFT_NO_WAIT, but may wait:", f->name);
+	if (f->handler)
+		return tame_format("'%s' is a handler, but may wait:", f->name);
 	if (f->goes_into != NULL)
 		return tame_format("'%s' goes into '%s', which is WEFT_NO_WAIT, but may wait:",
 				   f->name, f->goes_into);
@@ -231,26 +233,35 @@ static void search_body(const struct body *b)
 }
 
 /* What goes into a pointer that is WEFT_NO_WAIT must be so as well. */
-static void look_at_pointer(struct slot *s)
+static void look_at_pointer(const struct slot *s, struct function *f)
 {
-	check_resolve(s);
-	for (size_t i = 0; i < s->hold_count && s->no_wait; i++) {
-		struct function *f = s->holds[i];
+	if (f->waits)
+		check_find(s->place, tame_format("'%s' is WEFT_NO_WAIT, but gets %s(), which waits",
+						 s->name, f->name));
+	else if (!f->no_wait && f->goes_into == NULL)
+		f->goes_into = s->name;
+}
 
-		if (f->waits)
-			check_find(s->place, tame_format("'%s' is WEFT_NO_WAIT, but gets %s(), "
-							 "which waits",
-							 s->name, f->name));
-		else if (!f->no_wait && f->goes_into == NULL)
-			f->goes_into = s->name;
-	}
+static void look_at_slot(struct slot *s)
+{
+	bool takes_handlers = options.handlers && s->handler;
+
+	if (!s->no_wait && !takes_handlers)
+		return;
+	if (s->owner != NULL && s->from[0]->no_wait)
+		return; /* its declaration says so, too */
+	check_see(s);
+	for (size_t i = 0; i < s->hold_count; i++)
+		if (s->no_wait)
+			look_at_pointer(s, s->holds[i]);
+		else
+			s->holds[i]->handler = true;
 }
 
 void check_search(void)
 {
 	for (size_t i = 0; i < slot_count; i++)
-		if (slots[i]->no_wait)
-			look_at_pointer(slots[i]);
+		look_at_slot(slots[i]);
 	for (unsigned round = 1; measure_all(round); round++)
 		;
 	for (size_t i = 0; i < function_count; i++)

@@ -64,6 +64,5 @@ void check_strict(void)
 {
 	for (size_t i = 0; i < function_count; i++)
 		for (size_t k = 0; k < functions[i]->body_count; k++)
-			look_at_body(functions[i]->bodies[k],
-				     !functions[i]->no_wait && functions[i]->goes_into == NULL);
+			look_at_body(functions[i]->bodies[k], !check_promises(functions[i]));
 }

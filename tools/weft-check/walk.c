@@ -62,16 +62,33 @@ static CXCursor callee_of(CXCursor c)
 	return (CXCursor){ .kind = 0 };
 }
 
-static void pass_arguments(struct function *f, CXCursor c)
+/* What the declaration says of a parameter: the definition may be out of sight. */
+static void mark_parameter(struct slot *s, CXCursor callee, unsigned index)
+{
+	CXCursor declaration = clang.Cursor_getArgument(callee, index);
+	struct marks marks = check_marks(declaration);
+
+	s->name = check_name(declaration);
+	s->place = check_place(clang.getCursorLocation(declaration));
+	s->waits |= marks.waits;
+	s->no_wait |= marks.no_wait;
+	s->handler |= check_is_handler_parameter(callee, index);
+}
+
+static void pass_arguments(struct function *f, CXCursor callee, CXCursor c)
 {
 	int count = clang.Cursor_getNumArguments(c);
 
 	for (int i = 0; i < count; i++) {
 		CXCursor argument = clang.Cursor_getArgument(c, (unsigned)i);
 		CXType type = clang.getCursorType(argument);
+		struct slot *parameter;
 
-		if (check_type(type) != NULL)
-			check_flow(check_parameter(f, (size_t)i, type), argument);
+		if (check_type(type) == NULL)
+			continue;
+		parameter = check_parameter(f, (size_t)i, type);
+		mark_parameter(parameter, callee, (unsigned)i);
+		check_flow(parameter, argument);
 	}
 }
 
@@ -87,7 +104,7 @@ static void visit_direct_call(CXCursor c, CXCursor callee, struct walk *w)
 		call->function = f;
 		call->written = written(f, c);
 	}
-	pass_arguments(f, c);
+	pass_arguments(f, callee, c);
 	for (size_t i = 0; i < count; i++) {
 		CXCursor child = check_child(c, i);
 
