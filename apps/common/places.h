@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include <weft/def.h>
+
 struct conn_place;
 struct address;
 
@@ -39,36 +41,36 @@ void places_init(uint64_t most, uint64_t most_of_address);
 /* Takes a place for the connection `fd`, which waits for its peer from now on. If no place is free,
  * takes that of the connection that has waited longest, and shuts that connection down: its owner
  * then reads the end of its input. False: all others are busy. */
-bool place_take(struct conn_place *p, int fd, const struct sockaddr_storage *peer);
+WEFT_NO_WAIT bool place_take(struct conn_place *p, int fd, const struct sockaddr_storage *peer);
 
 /* The connection is busy from now on. False: it has lost its place, and must end. */
-bool place_busy(struct conn_place *p);
+WEFT_NO_WAIT bool place_busy(struct conn_place *p);
 
 /* The connection waits for its peer again. Waiting connections are ordered to the second. */
-void place_wait(struct conn_place *p, uint64_t now);
+WEFT_NO_WAIT void place_wait(struct conn_place *p, uint64_t now);
 
 /* While a waiting connection yields, input that is not read yet does not protect its place: for one
  * that waits until the server has time for what the peer has said, or until the peer has taken what
  * was sent. */
-void place_yield(struct conn_place *p, bool yields);
+WEFT_NO_WAIT void place_yield(struct conn_place *p, bool yields);
 
 /* For a server that holds bytes back until the peer lets it send them: when it last sent some, or 0:
  * it holds none back. Of bytes in the kernel the places know themselves. */
-void place_sent(struct conn_place *p, uint64_t when);
+WEFT_NO_WAIT void place_sent(struct conn_place *p, uint64_t when);
 
 /* Gives the place back, if one is held: before `fd` is closed. */
-void place_leave(struct conn_place *p);
+WEFT_NO_WAIT void place_leave(struct conn_place *p);
 
 /* For connections that never wait for their peers, and so keep their places: counts one more of the
  * address. NULL: it has as many as it may. */
-struct address *place_of_address(const struct sockaddr_storage *peer);
-void place_of_address_leave(struct address *a);
+WEFT_NO_WAIT struct address *place_of_address(const struct sockaddr_storage *peer);
+WEFT_NO_WAIT void place_of_address_leave(struct address *a);
 
 /* How many places the address of a connection has; 0 where the connection itself has none. */
-uint64_t place_crowd(const struct conn_place *p);
+WEFT_NO_WAIT uint64_t place_crowd(const struct conn_place *p);
 
 /* For a shortage of descriptors or memory: shuts down the connection that has waited longest.
  * Returns how long to sleep before the next try. */
-uint64_t places_make_room(void);
+WEFT_NO_WAIT uint64_t places_make_room(void);
 
 #endif

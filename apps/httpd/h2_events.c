@@ -89,7 +89,8 @@ static void fail(struct h2_stream *s, int status)
 /* Streams must be opened in the order of their numbers (RFC 9113, 5.1.1). nghttp2 ignores HEADERS
  * for a lower number: they could be trailers of a stream that it has forgotten. A number in the
  * last gap that the client left was never a stream, so HEADERS for it are an error. */
-static int on_begin_frame(nghttp2_session *h2, const nghttp2_frame_hd *frame, void *arg)
+static WEFT_NO_WAIT int on_begin_frame(nghttp2_session *h2, const nghttp2_frame_hd *frame,
+				       void *arg)
 {
 	struct h2_session *session = arg;
 	int32_t id = frame->stream_id;
@@ -114,7 +115,7 @@ static int refuse(struct h2_session *session, int32_t id)
 					 NGHTTP2_REFUSED_STREAM);
 }
 
-static int on_begin(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
+static WEFT_NO_WAIT int on_begin(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 {
 	struct h2_session *session = arg;
 	struct h2_stream *s;
@@ -136,9 +137,9 @@ static int on_begin(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 	return nghttp2_session_set_stream_user_data(h2, s->id, s);
 }
 
-static int on_header(nghttp2_session *h2, const nghttp2_frame *frame, const uint8_t *name,
-		     size_t name_size, const uint8_t *value, size_t value_size, uint8_t flags,
-		     void *arg)
+static WEFT_NO_WAIT int on_header(nghttp2_session *h2, const nghttp2_frame *frame,
+				  const uint8_t *name, size_t name_size, const uint8_t *value,
+				  size_t value_size, uint8_t flags, void *arg)
 {
 	struct h2_stream *s = nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id);
 	struct h2_session *session = arg;
@@ -174,8 +175,8 @@ static void skip(struct h2_stream *s, size_t size)
 }
 
 /* All requests of a connection together may have bodies as long as one may. */
-static int on_data(nghttp2_session *h2, uint8_t flags, int32_t id, const uint8_t *data, size_t size,
-		   void *arg)
+static WEFT_NO_WAIT int on_data(nghttp2_session *h2, uint8_t flags, int32_t id, const uint8_t *data,
+				size_t size, void *arg)
 {
 	struct h2_session *session = arg;
 	struct h2_stream *s = nghttp2_session_get_stream_user_data(h2, id);
@@ -204,7 +205,7 @@ static int on_data(nghttp2_session *h2, uint8_t flags, int32_t id, const uint8_t
 	return 0;
 }
 
-static int on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
+static WEFT_NO_WAIT int on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 {
 	struct h2_stream *s;
 
@@ -229,7 +230,7 @@ static int on_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *arg)
 	return 0;
 }
 
-static int on_close(nghttp2_session *h2, int32_t id, uint32_t error, void *arg)
+static WEFT_NO_WAIT int on_close(nghttp2_session *h2, int32_t id, uint32_t error, void *arg)
 {
 	struct h2_session *session = arg;
 	struct h2_stream *s = nghttp2_session_get_stream_user_data(h2, id);
@@ -251,6 +252,7 @@ static int on_close(nghttp2_session *h2, int32_t id, uint32_t error, void *arg)
 
 /* Replies */
 
+/* It waits for a file's disk, and may: the connection's thread alone calls nghttp2. */
 static ssize_t on_read(nghttp2_session *h2, int32_t id, uint8_t *buf, size_t size, uint32_t *flags,
 		       nghttp2_data_source *source, void *arg)
 {

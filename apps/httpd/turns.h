@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include <weft/def.h>
+
 /* Sets how many may compute at a time. To be called first. */
 void turns_init(uint64_t most);
 
@@ -15,6 +17,6 @@ void turns_init(uint64_t most);
  * client's address has. 0; -ETIMEDOUT, -ECONNRESET (the connection was shut down, or has failed) or
  * another error: the caller has no turn. Waits. */
 int turn_take(int fd, uint64_t crowd, uint64_t deadline);
-void turn_give(void);
+WEFT_NO_WAIT void turn_give(void);
 
 #endif

@@ -29,11 +29,11 @@ void queue_init(struct queue *q);
 void queue_free(struct queue *q);
 
 /* Makes room for so many clients in all. 0 or -ENOMEM. */
-int queue_reserve(struct queue *q, uint32_t count);
+WEFT_NO_WAIT int queue_reserve(struct queue *q, uint32_t count);
 
 /* Adds one, for whom there is room; takes the first, if there is one. */
-void queue_add(struct queue *q, struct client c);
-struct client queue_take(struct queue *q);
+WEFT_NO_WAIT void queue_add(struct queue *q, struct client c);
+WEFT_NO_WAIT struct client queue_take(struct queue *q);
 
 /* Waits until the first is due. 0, or -ECANCELED. */
 int queue_await(struct queue *q);

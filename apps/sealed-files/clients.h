@@ -5,11 +5,13 @@
 
 #include <stdbool.h>
 
+#include <weft/def.h>
+
 /* Is there room for another client? */
-bool clients_have_room(void);
+WEFT_NO_WAIT bool clients_have_room(void);
 
 /* Counts a client. 0; -EUSERS: the limit is reached, in all or of that name; or -ENOMEM. */
-int clients_add(const char *name);
-void clients_remove(const char *name);
+WEFT_NO_WAIT int clients_add(const char *name);
+WEFT_NO_WAIT void clients_remove(const char *name);
 
 #endif

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weft/def.h>
+
 struct lease;
 
 /* Takes a lease, for reading or for writing. Waits for others until the deadline; a client
@@ -22,13 +24,13 @@ struct lease;
 int lease_take(const char *path, bool writing, uint64_t deadline, struct lease **lease);
 
 /* Makes it last from now on. False: it was lost. */
-bool lease_renew(struct lease *lease);
+WEFT_NO_WAIT bool lease_renew(struct lease *lease);
 
 /* Makes one that is not lost last until it is given back: for what takes the disk's time. */
-void lease_keep(struct lease *lease);
+WEFT_NO_WAIT void lease_keep(struct lease *lease);
 
 /* Gives it back, lost or not. */
-void lease_give(struct lease *lease);
+WEFT_NO_WAIT void lease_give(struct lease *lease);
 
 /* A watch is told of changes to a file: lease_watch_wait ends once after each
  * lease_tell_change, also if that came before. 0, -ETIMEDOUT or -ECANCELED. */
@@ -36,12 +38,12 @@ struct watch {
 	struct leased *file;
 	uint64_t seen;
 };
-int lease_watch(const char *path, struct watch *watch);
+WEFT_NO_WAIT int lease_watch(const char *path, struct watch *watch);
 int lease_watch_wait(struct watch *watch, uint64_t deadline);
-void lease_unwatch(struct watch *watch);
-void lease_tell_change(const char *path);
+WEFT_NO_WAIT void lease_unwatch(struct watch *watch);
+WEFT_NO_WAIT void lease_tell_change(const char *path);
 
 /* Lets all that wait go on, now and from now on. */
-void lease_stop(void);
+WEFT_NO_WAIT void lease_stop(void);
 
 #endif
