@@ -37,14 +37,11 @@
  * then each function that goes into it must not wait, and calls through it do not. WEFT_ATOMIC
  * stands before a block in which nothing waits; return, break, continue and goto leave it like any
  * other block. */
-#ifdef __clang__
-#define WEFT_NO_WAIT __attribute__((annotate("weft_no_wait")))
-#else
-#define WEFT_NO_WAIT
-#endif
 #ifdef WEFT_CHECKING_
+#define WEFT_NO_WAIT __attribute__((annotate("weft_no_wait")))
 #define WEFT_ATOMIC if ("WEFT_ATOMIC")
 #else
+#define WEFT_NO_WAIT
 #define WEFT_ATOMIC
 #endif
 

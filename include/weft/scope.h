@@ -233,7 +233,7 @@ WEFT_API WEFT_WAITS int weft_schedule_to(weft_wait *w);
 /* Something to do when the thread's scope is cancelled, even if the thread does not
  * wait then. Embed it in a local variable. */
 typedef struct weft_cancel_item {
-	weft_fn *run;
+	WEFT_NO_WAIT weft_fn *run;
 	void *arg;
 	struct weft_cancel_item *next_;
 	weft_scope *scope_;

@@ -10,6 +10,14 @@
 #define WF_LIKELY(x) __builtin_expect(!!(x), 1)
 #define WF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define WF_INLINE inline __attribute__((always_inline))
+
+/* The running thread may stop in the function: for weft-check, which looks whether the library's
+ * calls wait where their contracts say so only (tests/checks/weft-check). */
+#ifdef WEFT_CHECKING_
+#define WF_WAITS __attribute__((annotate("weft_waits")))
+#else
+#define WF_WAITS
+#endif
 #define WF_NOINLINE __attribute__((noinline))
 /* What the compiler could find out about it is not known to its callers either. */
 #ifdef __clang__

@@ -80,9 +80,9 @@ int wf_body_thrown(int version, int actions);
  * its worker's stack. */
 weft_thread *wf_body_part(weft_thread *t);
 /* The same, and weft_yield of the body. */
-int wf_body_yield(weft_thread *t);
+WF_WAITS int wf_body_yield(weft_thread *t);
 /* The rest of it: leaves for who lies under it. */
-int wf_body_leave_for(weft_thread *t, weft_thread *under);
+WF_WAITS int wf_body_leave_for(weft_thread *t, weft_thread *under);
 /* For one that has come to its end. */
 weft_thread *wf_body_return(weft_thread *t);
 

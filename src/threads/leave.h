@@ -131,7 +131,7 @@ static WF_INLINE weft_thread *wf_thread_of(weft_event *ev)
 }
 
 /* The worker is found by its own variable, as in body_x86_64.S. */
-static WF_INLINE void wf_thread_leave(weft_thread *t)
+static WF_INLINE WF_WAITS void wf_thread_leave(weft_thread *t)
 {
 	struct wf_worker *w = wf_self_worker;
 	weft_event *ev = NULL;

@@ -166,7 +166,7 @@ void wf_thread_end_for(weft_thread *t, weft_thread *owner);
  * whose run is wf_thread_resume and whose arg is the thread, in its color). `wait`
  * says what for. Returns only then: there are no spurious wake-ups. The wake may
  * come before the call. */
-void wf_park(struct wf_wait *wait);
+WF_WAITS void wf_park(struct wf_wait *wait);
 
 /* Posts the event of a parked thread. Exactly one wake for each park, from any
  * thread inside the gate; never fails. No lock above WF_RANK_COLOR may be held. */
