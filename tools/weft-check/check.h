@@ -160,6 +160,7 @@ bool check_is_handler_parameter(CXCursor function, unsigned index);
 
 /* search.c, blocking.c, strict.c, report.c */
 bool check_is_blocking(const struct function *f);
+extern size_t check_promised; /* functions and blocks that must not wait */
 void check_search(void);
 bool check_promises(const struct function *f); /* not to wait */
 void check_strict(void);

@@ -105,14 +105,26 @@ static void read_arguments(int argc, char **argv)
 				 (size_t)(argc - i - (i < argc)));
 }
 
+/* What is said does not depend on the order in which files are named. */
+static int by_path(const void *a, const void *b)
+{
+	return strcmp((*(struct source *const *)a)->path, (*(struct source *const *)b)->path);
+}
+
 int main(int argc, char **argv)
 {
 	read_arguments(argc, argv);
 	tame_load();
+	if (source_count > 0)
+		qsort(sources, source_count, sizeof(struct source *), by_path);
 	for (size_t i = 0; i < source_count; i++)
 		check_parse(sources[i]);
 	check_search();
 	if (check_report() > 0)
 		return 1;
+	if (check_promised == 0)
+		fputs("weft-check: nothing was checked: no function is WEFT_NO_WAIT, and no block "
+		      "WEFT_ATOMIC\n",
+		      stderr);
 	return check_unread > 0 ? 2 : 0;
 }

@@ -8,6 +8,8 @@
 
 #include "check.h"
 
+size_t check_promised;
+
 bool check_promises(const struct function *f)
 {
 	return f->no_wait || f->handler || f->goes_into != NULL;
@@ -264,9 +266,11 @@ void check_search(void)
 		look_at_slot(slots[i]);
 	for (unsigned round = 1; measure_all(round); round++)
 		;
-	for (size_t i = 0; i < function_count; i++)
+	for (size_t i = 0; i < function_count; i++) {
+		check_promised += check_promises(functions[i]) && functions[i]->body_count > 0;
 		for (size_t k = 0; k < functions[i]->body_count; k++)
 			search_body(functions[i]->bodies[k]);
+	}
 	if (options.strict)
 		check_strict();
 }

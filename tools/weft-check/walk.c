@@ -246,6 +246,7 @@ static void visit_atomic(CXCursor c, struct walk w)
 
 	if (block.kind != CXCursor_CompoundStmt)
 		check_find(where, "expected a block in braces after WEFT_ATOMIC");
+	check_promised++;
 	inside.region = tame_alloc(sizeof *inside.region);
 	inside.region->place = where;
 	descend(block, &inside);
