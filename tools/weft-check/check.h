@@ -143,6 +143,7 @@ struct function *check_function_called(const char *name, const char *file); /* f
 
 /* flow.c, initialise.c, resolve.c */
 CXCursor check_strip(CXCursor expression);       /* of parentheses, casts, & and * */
+CXCursor check_named(CXCursor expression);       /* what it names; kind 0: it is no name */
 struct type *check_type(CXType type);            /* of the function that it leads to, or NULL */
 struct slot *check_slot(CXCursor declaration);   /* NULL: it holds no pointer to a function */
 struct slot *check_slot_of(CXCursor expression); /* that only this expression uses */

@@ -205,9 +205,18 @@ static void flow_from(struct slot *to, CXCursor declaration)
 		to->unknown |= declaration.kind != CXCursor_EnumConstantDecl;
 }
 
+CXCursor check_named(CXCursor expression)
+{
+	CXCursor e = check_strip(expression);
+
+	if (e.kind == CXCursor_DeclRefExpr || e.kind == CXCursor_MemberRefExpr)
+		return clang.getCursorReferenced(e);
+	return (CXCursor){ .kind = 0 };
+}
+
 static void flow_from_call(struct slot *to, CXCursor call)
 {
-	CXCursor callee = clang.getCursorReferenced(check_strip(check_child(call, 0)));
+	CXCursor callee = check_named(check_child(call, 0));
 
 	if (check_is_function(callee))
 		add_from(to, check_result(check_function(callee), clang.getCursorType(call)));
@@ -244,14 +253,11 @@ void check_flow(struct slot *to, CXCursor c)
 
 struct slot *check_slot_of(CXCursor expression)
 {
-	CXCursor e = check_strip(expression);
-	struct slot *s = NULL;
+	struct slot *s = check_slot(check_named(expression));
 
-	if (e.kind == CXCursor_DeclRefExpr || e.kind == CXCursor_MemberRefExpr)
-		s = check_slot(clang.getCursorReferenced(e));
 	if (s == NULL) {
 		s = new_slot("", check_type(clang.getCursorType(expression)));
-		check_flow(s, e);
+		check_flow(s, expression);
 	}
 	return s;
 }

@@ -52,7 +52,7 @@ static const char *written(const struct function *f, CXCursor c)
 /* The function that a call names; kind 0: it is called through a pointer. */
 static CXCursor callee_of(CXCursor c)
 {
-	CXCursor named = clang.getCursorReferenced(check_strip(check_child(c, 0)));
+	CXCursor named = check_named(check_child(c, 0));
 	CXCursor whole = clang.getCursorReferenced(c);
 
 	if (check_is_function(named))
@@ -108,8 +108,7 @@ static void visit_direct_call(CXCursor c, CXCursor callee, struct walk *w)
 	for (size_t i = 0; i < count; i++) {
 		CXCursor child = check_child(c, i);
 
-		if (!clang.equalCursors(clang.getCursorReferenced(check_strip(child)), callee) ||
-		    i > 0)
+		if (i > 0 || !clang.equalCursors(check_named(child), callee))
 			visit(child, c, w);
 	}
 }
