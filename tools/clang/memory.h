@@ -1,5 +1,5 @@
-/* memory.h - memory that nobody gives back, and arrays and texts that grow in it: for the tools that
- * use libclang, which live for one run.
+/* memory.h - memory that nobody gives back, and arrays and texts that grow in it: for the tools
+ * that use libclang, which live for one run.
  */
 #ifndef CLANG_MEMORY_H
 #define CLANG_MEMORY_H

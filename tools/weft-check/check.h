@@ -1,9 +1,9 @@
 /* check.h - what the parts of weft-check share: the sources, and the model of the program.
  *
- * The way through it: flags.c and database.c say which files are read and how; parse.c has libclang
- * read one; collect.c notes the functions in it, walk.c their calls and blocks, flow.c where
- * pointers to functions go; search.c looks for ways to calls that wait; report.c says them.
- * Nothing of libclang is kept when a file has been read. Nothing is freed.
+ * flags.c and database.c find the files and their compiler flags. parse.c has libclang read one
+ * file, collect.c notes its functions, walk.c their calls and blocks, and flow.c where pointers to
+ * functions go. When all files are read, search.c finds paths to calls that wait, and report.c
+ * prints them. No cursor of libclang outlives its file. Nothing is freed.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -18,12 +18,12 @@ struct options {
 };
 extern struct options options;
 
-/* A file that is read, once, however often the database names it. */
+/* A source file. It is read once, however often the database names it. */
 struct source {
 	const char *path, *directory;
 	const char **flags; /* for clang */
 	size_t flag_count;
-	const char **targets; /* folders of its objects: one for each program that it is part of */
+	const char **targets; /* folders of its objects, one for each program that links them */
 	size_t target_count;
 };
 extern struct source **sources;
@@ -34,10 +34,10 @@ struct place {
 	unsigned line, column;
 };
 
-/* Of functions, written out. */
+/* A type of functions, spelled out. */
 struct type {
 	const char *text;
-	struct function **taken; /* those whose address is taken */
+	struct function **taken; /* functions of the type whose address is taken */
 	size_t taken_count;
 };
 
@@ -47,17 +47,17 @@ struct slot {
 	const char *name;
 	struct place place;
 	struct type *type;
-	struct function *owner; /* whose parameter it is; or NULL */
-	struct function **functions;
+	struct function *owner;      /* the function whose parameter it is, or NULL */
+	struct function **functions; /* that go into it by name */
 	size_t function_count;
-	struct slot **from; /* what those hold it may hold, too */
+	struct slot **from; /* slots that are copied into it */
 	size_t from_count;
-	bool unknown; /* it may hold every function of its type */
+	bool unknown; /* something else goes into it: it may hold each function of its type */
 	bool waits, no_wait;
-	bool handler; /* Weft calls what it holds as a handler */
+	bool handler; /* Weft calls the function as a handler */
 	unsigned visit;
 	bool resolved;
-	struct function **holds; /* if resolved */
+	struct function **holds; /* all functions that it may hold, if resolved */
 	size_t hold_count;
 };
 
@@ -65,26 +65,25 @@ enum call_kind { CALL, TWAIT, CLEANUP };
 struct call {
 	enum call_kind kind;
 	struct place place;
-	struct function *function; /* that is called; NULL: what `slot` holds */
+	struct function *function; /* the callee, or NULL: `slot` holds it */
 	struct slot *slot;
-	const char *written;   /* how the source calls it */
+	const char *written;   /* the callee as the source names it */
 	struct region *region; /* the innermost WEFT_ATOMIC block around it */
 };
 struct region {
 	struct place place;
 };
 
-/* A definition. Programs that are read together may each have their own of one name. */
+/* A definition of a function. Programs that are read together may each define one name. */
 struct body {
 	struct function *function;
 	const struct source *source;
 	struct place place;
 	struct call *calls;
 	size_t call_count;
-	/* The way to what waits: `depth` calls; 0: none is known. */
-	unsigned depth;
-	const struct call *via;
-	const struct body *next; /* NULL: it is `via` that waits */
+	unsigned depth;          /* calls on the shortest path to a wait; 0: no path is known */
+	const struct call *via;  /* the first of them */
+	const struct body *next; /* the body that it calls; NULL: the call waits */
 };
 
 struct function {
@@ -92,12 +91,12 @@ struct function {
 	struct type *type;
 	struct place place;
 	bool waits, no_wait;
-	const char *goes_into; /* what it goes into is WEFT_NO_WAIT, and so it must be */
+	const char *goes_into; /* a WEFT_NO_WAIT pointer that gets the function, or NULL */
 	bool handler;
-	bool tamed;   /* returns where it first waits */
-	bool of_weft; /* its header says whether it waits */
-	bool foreign; /* of a system header */
-	bool taken;   /* its address is */
+	bool tamed;   /* it returns to its caller where it first waits */
+	bool of_weft; /* Weft's headers declare it, and say whether it waits */
+	bool foreign; /* a system header declares it */
+	bool taken;   /* its address is taken */
 	struct slot *result;
 	unsigned visit;
 	struct slot **parameters;
@@ -142,11 +141,12 @@ const char *check_cleanup(CXCursor variable); /* its function, or NULL */
 struct function *check_function_called(const char *name, const char *file); /* from there */
 
 /* flow.c, initialise.c, resolve.c */
-CXCursor check_strip(CXCursor expression);       /* of parentheses, casts, & and * */
-CXCursor check_named(CXCursor expression);       /* what it names; kind 0: it is no name */
-struct type *check_type(CXType type);            /* of the function that it leads to, or NULL */
-struct slot *check_slot(CXCursor declaration);   /* NULL: it holds no pointer to a function */
-struct slot *check_slot_of(CXCursor expression); /* that only this expression uses */
+CXCursor check_strip(CXCursor expression);     /* without parentheses, casts, & and * */
+CXCursor check_named(CXCursor expression);     /* what it names; kind 0: it is no name */
+struct type *check_type(CXType type);          /* of the function that it leads to, or NULL */
+struct slot *check_slot(CXCursor declaration); /* NULL: it holds no pointer to a function */
+struct slot *check_slot_of(
+	CXCursor expression); /* its own, or that of the variable that it names */
 struct slot *check_result(struct function *f, CXType type);
 struct slot *check_parameter(struct function *f, size_t index, CXType type);
 void check_flow(struct slot *to, CXCursor expression);

@@ -44,7 +44,7 @@ bool check_is_function(CXCursor declaration)
 		declaration.kind != CXCursor_Namespace && declaration.kind != CXCursor_LinkageSpec);
 }
 
-/* Static functions are known by their file, too: libclang's name for them has only its last part. */
+/* The key of a static function has its file: libclang's name has only the last part of that. */
 static const char *key_of(CXCursor c)
 {
 	const char *usr = tame_string(clang.getCursorUSR(c));
@@ -69,8 +69,8 @@ static bool is_foreign(CXCursor c, const char *file)
 	       strstr(file, "/weft/") == NULL;
 }
 
-/* What a header of Weft offers waits if it has the attribute, whatever its body does, if that is
- * read, too. */
+/* A function of Weft's headers waits if it has the attribute, whatever its body does: the body is
+ * read only where Weft itself is checked. */
 static bool is_of_weft(CXCursor c, const struct function *f)
 {
 	return strncmp(f->name, "weft_", 5) == 0 && strstr(f->place.file, "weft/") != NULL &&
@@ -109,7 +109,7 @@ static bool has_body_of(const struct function *f, const char *file)
 	return false;
 }
 
-/* What callers pass arrives in the parameters of the definition. */
+/* Arguments of callers go into the parameters of the definition. */
 static void take_parameters(struct function *f, CXCursor c)
 {
 	int count = clang.Cursor_getNumArguments(c);
@@ -142,7 +142,7 @@ static void add_body(struct function *f, CXCursor c, struct source *s)
 	check_walk(c, body);
 }
 
-/* Functions of the system are noted when they are called. */
+/* System headers declare thousands of functions: those that are called are noted at the call. */
 static void look_at_function(CXCursor c, struct source *s)
 {
 	struct function *f;

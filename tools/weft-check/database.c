@@ -184,8 +184,8 @@ static struct entry read_entry(void)
 	return e;
 }
 
-/* weft-tame writes in the second line which file it has translated. That is read instead: it has the
- * words, and the blocks that they make. */
+/* The second line of a file that weft-tame wrote names the original. The original is read instead:
+ * it has twait and its blocks. */
 static const char *original(const char *path, const char *directory)
 {
 	static const char mark[] = "#define WEFT_TAME_TRANSLATED 1\n#line 1 ";
@@ -201,7 +201,7 @@ static const char *original(const char *path, const char *directory)
 	return access(file, R_OK) == 0 ? file : path;
 }
 
-/* Whether the user wants it: those who name no files want all. A name may be that of a folder. */
+/* Whether the file is to be read: all are, if the user names none. Users may name folders. */
 static bool is_wanted(const char *path, const char *const *files, bool *met, size_t count)
 {
 	bool wanted = count == 0;

@@ -43,8 +43,8 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Folders and files are relative to where the compiler runs; files that are not there are looked for
- * in the folders. */
+/* Folders and files are relative to the folder in which the compiler runs. A file that is not there
+ * is looked for in the include folders. */
 static const char *absolute_value(struct source *s, const char *flag, const char *value)
 {
 	const char *path;
@@ -55,7 +55,8 @@ static const char *absolute_value(struct source *s, const char *flag, const char
 	return access(path, F_OK) == 0 ? path : value;
 }
 
-/* A flag with a value, behind it or as the next argument. Returns how many arguments it is, or 0. */
+/* A flag with a value, behind it or as the next argument. Returns how many arguments it is, or
+ * 0. */
 static size_t valued_flag(struct source *s, const char *const *argument, size_t left)
 {
 	static const char *const known[] = { "-iquote",  "-isystem",  "-idirafter", "-include",
@@ -80,7 +81,7 @@ static size_t valued_flag(struct source *s, const char *const *argument, size_t 
 	return 2;
 }
 
-/* Those that change what the source means; clang does not know all others. */
+/* Flags that change what the source means. Of the others, clang does not know all. */
 static void simple_flag(struct source *s, const char *flag)
 {
 	static const char *const known[] = { "-m32",          "-m64",          "-mx32",
@@ -89,7 +90,7 @@ static void simple_flag(struct source *s, const char *flag)
 					     "-fsigned-char", "-fshort-enums", "-pthread",
 					     "-ansi" };
 
-	/* libclang would not look into the blocks of tasks */
+	/* With -fopenmp libclang does not show the blocks of tasks. */
 	if (strcmp(flag, "-fopenmp") == 0)
 		add_flag(s, "-D_OPENMP=201511");
 	if (begins(flag, "-std="))

@@ -1,10 +1,9 @@
 /* flow.c - where pointers to functions go: from the functions through assignments, initializers,
- * arguments and results into variables, members and parameters ("slots"), and what a call through
- * one of them may reach.
+ * arguments and results into variables, members and parameters, which are called slots here.
  *
- * It does not ask when that happens, nor in which object: a member holds what it is given anywhere
- * in the program. What comes from elsewhere (memory, a void pointer, code that is not
- * read) may be any function of the type whose address is taken.
+ * The analysis knows neither the order of assignments nor single objects: a member of a struct
+ * holds whatever goes into this member anywhere in the program. A value from elsewhere (memory, a
+ * void pointer, code that is not read) may be each function of the type whose address is taken.
  */
 #include <string.h>
 
@@ -87,7 +86,7 @@ static bool is_slot(CXCursor c)
 	       c.kind == CXCursor_FieldDecl;
 }
 
-/* What several files know under one name is known by it, and everything else by its place. */
+/* Variables that several files share have one key; all other slots are known by their places. */
 static const char *key_of(CXCursor c, struct place where)
 {
 	if (c.kind == CXCursor_VarDecl && clang.getCursorLinkage(c) == CXLinkage_External)
@@ -164,7 +163,7 @@ void check_take(struct function *f)
 	f->taken = true;
 }
 
-/* A function that was cast to another type is one of those of that type, too. */
+/* A function that is cast to another type counts among the functions of that type, too. */
 static void add_function(struct slot *to, struct function *f)
 {
 	struct type *t = to->type;

@@ -1,5 +1,5 @@
-/* handlers.c - where Weft's headers take handlers: functions that must not wait, as there is no thread
- * that could. Those of once, cleanups and slots run in threads.
+/* handlers.c - parameters and members of Weft's headers that take handlers. A handler has no thread
+ * that could wait. The functions of once, cleanups and slots run in threads: they are no handlers.
  */
 #include <string.h>
 

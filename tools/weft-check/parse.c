@@ -26,7 +26,7 @@ static const char *folder_from(const char *command)
 	return tame_copy(line, strcspn(line, "\n"));
 }
 
-/* The folder of the compiler's own headers, for a libclang that came without them. */
+/* The folder of the compiler's own headers, for a libclang without its own. */
 static const char *compiler_headers(void)
 {
 	const char *folder = folder_from("clang -print-resource-dir 2>/dev/null");
@@ -128,7 +128,7 @@ const char *check_word(CXSourceLocation location)
 	return tame_copy(f->text + offset, strspn(f->text + offset, letters));
 }
 
-/* Of an expression: what is too long, or has more than one line, tells nobody anything. */
+/* The text of an expression, for a report: "" if it is long or has several lines. */
 const char *check_text(CXSourceRange range)
 {
 	enum { LONGEST = 60 };

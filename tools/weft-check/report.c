@@ -1,6 +1,4 @@
-/* report.c - what was found, in the order of the sources, each once: file:line:column, as compilers
- * do.
- */
+/* report.c - prints the findings as compilers do, sorted by file and line, each once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

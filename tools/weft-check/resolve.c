@@ -11,8 +11,8 @@ static void hold(struct slot *s, struct function *f)
 	*ADD(s->holds, s->hold_count) = f;
 }
 
-/* Nothing is known of a slot that gets nothing in what was read, nor of the parameters of functions
- * that are called through pointers. */
+/* No source is seen for a slot that nothing goes into, and not every source for a parameter of a
+ * function whose address is taken. */
 static bool is_unknown(const struct slot *s)
 {
 	return s->unknown || (s->owner != NULL && s->owner->taken) ||

@@ -1,8 +1,8 @@
-/* search.c - looks for ways from where nothing may wait to calls that wait.
+/* search.c - finds paths of calls from code that must not wait to calls that wait.
  *
- * First every body gets the length of the shortest way from it to what waits, in rounds: in round n
- * those from which it is n calls. Then each call in a function that is WEFT_NO_WAIT, or in a
- * WEFT_ATOMIC block, that begins such a way is said, with the way.
+ * First, each body gets the length of its shortest path to a wait. This goes in rounds: round n
+ * finds the bodies whose path has n calls. Then each call in a WEFT_NO_WAIT function or a
+ * WEFT_ATOMIC block that begins such a path is reported, with the path.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool waits(const struct function *f)
 	return f->waits || check_is_blocking(f);
 }
 
-/* What a call may reach. */
+/* The functions that a call may reach. */
 struct reach {
 	struct function *const *functions;
 	size_t count;
@@ -45,7 +45,8 @@ static bool share_target(const struct source *a, const struct source *b)
 	return false;
 }
 
-/* How near a definition is to who calls it, if programs that were read together have several. */
+/* Several programs that are read together may define one name. A caller means the definition in its
+ * own file (2), or else the one that is linked to the same target (1). */
 static int nearness(const struct body *from, const struct body *to)
 {
 	if (from->source == to->source)
@@ -53,7 +54,7 @@ static int nearness(const struct body *from, const struct body *to)
 	return share_target(from->source, to->source) ? 1 : 0;
 }
 
-/* The definition nearest to waiting among those nearest to the caller. */
+/* The definition that a caller means; of several, the one with the shortest path to a wait. */
 static const struct body *body_of(const struct body *from, const struct function *f)
 {
 	const struct body *best = NULL;
@@ -74,7 +75,8 @@ static const struct body *body_of(const struct body *from, const struct function
 	return best;
 }
 
-/* Whether the call itself waits. */
+/* Whether the call itself waits. A tamed function returns to its caller at a twait: callers do not
+ * wait there. */
 static bool ends_here(const struct body *b, const struct call *c, bool for_callers)
 {
 	struct reach r;
@@ -90,7 +92,7 @@ static bool ends_here(const struct body *b, const struct call *c, bool for_calle
 	return false;
 }
 
-/* The body that a call leads to from which it is least far; NULL: none is known. */
+/* The body with the shortest path to a wait among those that a call may reach, or NULL. */
 static const struct body *next_of(const struct body *b, const struct call *c)
 {
 	struct reach r = reach_of(c);
@@ -139,7 +141,7 @@ static bool measure_all(unsigned round)
 	return found;
 }
 
-/* Saying */
+/* Reporting */
 
 static const struct function *first_waiting(const struct call *c)
 {
@@ -182,8 +184,8 @@ static const char *describe(const struct body *b, const struct call *c, const st
 	return tame_format("%s() calls %s()", b->function->name, c->written);
 }
 
-/* The way from a call to what waits. */
-static void say_way(const struct body *b, const struct call *c, const struct body *next)
+/* The path from a call to the wait. */
+static void note_path(const struct body *b, const struct call *c, const struct body *next)
 {
 	while (next != NULL) {
 		check_note(c->place, describe(b, c, next));
@@ -204,7 +206,7 @@ static void try_call(const struct body *b, const struct call *c, const char *pro
 			return;
 	}
 	check_find(c->place, promise);
-	say_way(b, c, next);
+	note_path(b, c, next);
 }
 
 static const char *promise_of(const struct body *b, const struct call *c)
@@ -234,7 +236,7 @@ static void search_body(const struct body *b)
 	}
 }
 
-/* What goes into a pointer that is WEFT_NO_WAIT must be so as well. */
+/* A function that goes into a WEFT_NO_WAIT pointer must not wait. */
 static void look_at_pointer(const struct slot *s, struct function *f)
 {
 	if (f->waits)

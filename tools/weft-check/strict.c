@@ -1,5 +1,5 @@
-/* strict.c - says what is not known of what must not wait: functions without a body, and pointers
- * that no function was seen to go into.
+/* strict.c - reports what code that must not wait calls without anyone knowing whether that waits:
+ * functions without a body, and pointers that no function was seen to go into.
  */
 #include <string.h>
 

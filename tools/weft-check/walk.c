@@ -39,7 +39,7 @@ static struct call *add_call(struct walk *w, enum call_kind kind, CXCursor c)
 	return call;
 }
 
-/* As people wrote it: of weft_x, weft_x_at and the like the word in the source. */
+/* The function as the source names it: weft_x is a macro that calls weft_x_at. */
 static const char *written(const struct function *f, CXCursor c)
 {
 	const char *word = check_word(clang.getCursorLocation(c));
@@ -62,7 +62,7 @@ static CXCursor callee_of(CXCursor c)
 	return (CXCursor){ .kind = 0 };
 }
 
-/* What the declaration says of a parameter: the definition may be out of sight. */
+/* Attributes of a parameter stand in the declaration; the definition may not be read at all. */
 static void mark_parameter(struct slot *s, CXCursor callee, unsigned index)
 {
 	CXCursor declaration = clang.Cursor_getArgument(callee, index);
@@ -113,7 +113,7 @@ static void visit_direct_call(CXCursor c, CXCursor callee, struct walk *w)
 	}
 }
 
-/* trigger(e): an event is a pointer, too. What waits for it goes on later. */
+/* trigger(e) calls through the event, a pointer. The closure that waits for it runs later. */
 static bool is_event(const struct type *t)
 {
 	static const char event[] = "void (struct weft_tame_event *";
@@ -145,7 +145,8 @@ static void visit_call(CXCursor c, struct walk *w)
 	descend(c, w);
 }
 
-/* tfork(e, f(x)): (weft_tame_untranslated_tfork(), (void)(e), (void)(f(x))). f waits elsewhere. */
+/* tfork(e, f(x)): (weft_tame_untranslated_tfork(), (void)(e), (void)(f(x))). f runs on another
+ * thread. */
 static bool is_fork(CXCursor c)
 {
 	CXCursor first = check_child(c, 0);
@@ -170,7 +171,7 @@ static void visit_binary(CXCursor c, struct walk *w)
 	descend(c, w);
 }
 
-/* Who has the address of a pointer may change it. */
+/* Code that has the address of a pointer can change the pointer. */
 static void visit_unary(CXCursor c, struct walk *w)
 {
 	CXType type = clang.getCanonicalType(clang.getCursorType(c));
@@ -248,7 +249,7 @@ static void visit_atomic(CXCursor c, struct walk w)
 	check_promised++;
 	inside.region = tame_alloc(sizeof *inside.region);
 	inside.region->place = where;
-	descend(block, &inside);
+	visit(block, c, &inside);
 	if (other.kind != 0)
 		visit(other, c, &w);
 }

@@ -21,7 +21,8 @@ tamed inner(int fd, event(ssize_t) done)
 	trigger(done, n);
 }
 
-/* A tamed function returns where it waits: to call one is no wait. Nor is it to fork one that is. */
+/* A tamed function returns where it waits: to call one is no wait. Nor is it to fork one that
+ * is. */
 tamed outer(int fd, int *count, event() done)
 {
 	rendezvous() r;

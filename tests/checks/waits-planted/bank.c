@@ -1,5 +1,5 @@
-/* bank.c - a program with five mistakes: tests/checks/weft-check expects weft-check to find these and
- * no others. */
+/* bank.c - a program with five mistakes: tests/checks/weft-check expects weft-check to find these
+ * and no others. */
 #include "journal.h"
 
 static int balance[100];
