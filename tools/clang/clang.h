@@ -63,6 +63,7 @@ enum {
 	CXCursor_Namespace = 22,
 	CXCursor_LinkageSpec = 23,
 	CXCursor_Constructor = 24,
+	CXCursor_Destructor = 25,
 	CXCursor_ConversionFunction = 26,
 	CXCursor_TypeRef = 43,
 	CXCursor_MemberRef = 47,

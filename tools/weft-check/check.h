@@ -135,9 +135,15 @@ void check_collect(CXCursor unit, struct source *s);
 struct function *check_function(CXCursor declaration);
 bool check_is_function(CXCursor declaration);
 
+/* words.c */
+bool check_is_fork(CXCursor binary_operator);
+bool check_is_event(const struct type *t);
+bool check_is_atomic(CXCursor statement);
+
 /* walk.c, cleanup.c */
 void check_walk(CXCursor c, struct body *body);
 const char *check_cleanup(CXCursor variable); /* its function, or NULL */
+CXCursor check_destructor(CXCursor variable); /* of C++; kind 0: there is none */
 struct function *check_function_called(const char *name, const char *file); /* from there */
 
 /* flow.c, initialise.c, resolve.c */

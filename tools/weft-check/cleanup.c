@@ -49,3 +49,25 @@ struct function *check_function_called(const char *name, const char *file)
 	}
 	return found;
 }
+
+static int look_for_destructor(CXCursor child, CXCursor parent, void *arg)
+{
+	CXCursor *destructor = arg;
+
+	(void)parent;
+	if (child.kind != CXCursor_Destructor)
+		return CXVisit_Continue;
+	*destructor = child;
+	return CXVisit_Break;
+}
+
+CXCursor check_destructor(CXCursor variable)
+{
+	CXType type = clang.getCanonicalType(clang.getCursorType(variable));
+	CXCursor destructor = { .kind = 0 };
+
+	if (type.kind == CXType_Record)
+		clang.visitChildren(clang.getTypeDeclaration(type), look_for_destructor,
+				    &destructor);
+	return destructor;
+}

@@ -17,18 +17,6 @@ static void descend(CXCursor c, struct walk *w)
 	clang.visitChildren(c, visit, w);
 }
 
-static bool refers_to(CXCursor expression, const char *name)
-{
-	CXCursor e = check_strip(expression);
-
-	return e.kind == CXCursor_DeclRefExpr && strcmp(check_name(e), name) == 0;
-}
-
-static bool calls(CXCursor c, const char *name)
-{
-	return c.kind == CXCursor_CallExpr && refers_to(check_child(c, 0), name);
-}
-
 static struct call *add_call(struct walk *w, enum call_kind kind, CXCursor c)
 {
 	struct call *call = ADD(w->body->calls, w->body->call_count);
@@ -113,14 +101,6 @@ static void visit_direct_call(CXCursor c, CXCursor callee, struct walk *w)
 	}
 }
 
-/* trigger(e) calls through the event, a pointer. The closure that waits for it runs later. */
-static bool is_event(const struct type *t)
-{
-	static const char event[] = "void (struct weft_tame_event *";
-
-	return t != NULL && strncmp(t->text, event, strlen(event)) == 0;
-}
-
 static void add_pointer_call(CXCursor c, CXCursor pointer, struct walk *w)
 {
 	struct call *call = add_call(w, CALL, c);
@@ -140,19 +120,9 @@ static void visit_call(CXCursor c, struct walk *w)
 		return;
 	}
 	if (w->body != NULL && pointer.kind != 0 &&
-	    !is_event(check_type(clang.getCursorType(pointer))))
+	    !check_is_event(check_type(clang.getCursorType(pointer))))
 		add_pointer_call(c, pointer, w);
 	descend(c, w);
-}
-
-/* tfork(e, f(x)): (weft_tame_untranslated_tfork(), (void)(e), (void)(f(x))). f runs on another
- * thread. */
-static bool is_fork(CXCursor c)
-{
-	CXCursor first = check_child(c, 0);
-
-	return first.kind == CXCursor_BinaryOperator &&
-	       calls(check_child(first, 0), "weft_tame_untranslated_tfork");
 }
 
 static void visit_binary(CXCursor c, struct walk *w)
@@ -160,7 +130,7 @@ static void visit_binary(CXCursor c, struct walk *w)
 	CXCursor left = check_child(c, 0);
 	struct slot *to;
 
-	if (is_fork(c)) {
+	if (check_is_fork(c)) {
 		visit(left, c, w);
 		return;
 	}
@@ -188,13 +158,27 @@ static void visit_unary(CXCursor c, struct walk *w)
 	descend(c, w);
 }
 
-static void visit_cleanup(CXCursor variable, struct walk *w)
+static void visit_destructor(CXCursor variable, struct walk *w)
 {
-	const char *name = w->body == NULL ? NULL : check_cleanup(variable);
+	CXCursor destructor = check_destructor(variable);
 	struct call *call;
 
-	if (name == NULL)
+	if (destructor.kind == 0)
 		return;
+	call = add_call(w, CLEANUP, variable);
+	call->function = check_function(destructor);
+	call->written = call->function->name;
+}
+
+static void visit_cleanup(CXCursor variable, struct walk *w)
+{
+	const char *name = check_cleanup(variable);
+	struct call *call;
+
+	if (name == NULL) {
+		visit_destructor(variable, w);
+		return;
+	}
 	call = add_call(w, CLEANUP, variable);
 	call->function = check_function_called(name, call->place.file);
 	call->written = name;
@@ -210,7 +194,8 @@ static void visit_variable(CXCursor c, struct walk *w)
 {
 	CXCursor value = clang.Cursor_getVarDeclInitializer(c);
 
-	visit_cleanup(c, w);
+	if (w->body != NULL)
+		visit_cleanup(c, w);
 	if (value.kind >= CXCursor_FirstExpr && value.kind <= CXCursor_LastExpr)
 		check_initialise(check_slot(c), clang.getCursorType(c), value);
 	descend(c, w);
@@ -224,18 +209,6 @@ static void visit_return(CXCursor c, struct walk *w)
 	if (w->body != NULL && value.kind != 0 && check_type(type) != NULL)
 		check_flow(check_result(w->body->function, type), value);
 	descend(c, w);
-}
-
-/* WEFT_ATOMIC { ... } is, for this tool only: if ("WEFT_ATOMIC") { ... } */
-static bool is_atomic(CXCursor c)
-{
-	CXCursor condition;
-
-	if (c.kind != CXCursor_IfStmt)
-		return false;
-	condition = check_strip(check_child(c, 0));
-	return condition.kind == CXCursor_StringLiteral &&
-	       strcmp(check_name(condition), "\"WEFT_ATOMIC\"") == 0;
 }
 
 static void visit_atomic(CXCursor c, struct walk w)
@@ -279,7 +252,7 @@ static int visit(CXCursor c, CXCursor parent, void *arg)
 		visit_variable(c, w);
 	else if (c.kind == CXCursor_ReturnStmt)
 		visit_return(c, w);
-	else if (is_atomic(c))
+	else if (check_is_atomic(c))
 		visit_atomic(c, *w);
 	else if (c.kind != CXCursor_UnaryExpr) /* sizeof */
 		descend(c, w);
