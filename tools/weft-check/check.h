@@ -91,6 +91,8 @@ struct function {
 	struct type *type;
 	struct place place;
 	bool waits, no_wait;
+	const struct source **promised_by; /* files in which the function is WEFT_NO_WAIT */
+	size_t promised_count;
 	const char *goes_into; /* a WEFT_NO_WAIT pointer that gets the function, or NULL */
 	bool handler;
 	bool tamed;   /* it returns to its caller where it first waits */

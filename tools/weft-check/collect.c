@@ -143,6 +143,13 @@ static void add_body(struct function *f, CXCursor c, struct source *s)
 }
 
 /* System headers declare thousands of functions: those that are called are noted at the call. */
+static void add_promise(struct function *f, const struct source *s)
+{
+	f->no_wait = true;
+	if (f->promised_count == 0 || f->promised_by[f->promised_count - 1] != s)
+		*ADD(f->promised_by, f->promised_count) = s;
+}
+
 static void look_at_function(CXCursor c, struct source *s)
 {
 	struct function *f;
@@ -153,7 +160,8 @@ static void look_at_function(CXCursor c, struct source *s)
 	f = check_function(c);
 	marks = check_marks(c);
 	f->waits |= marks.waits;
-	f->no_wait |= marks.no_wait;
+	if (marks.no_wait)
+		add_promise(f, s);
 	f->tamed |= marks.tamed;
 	f->of_weft |= is_of_weft(c, f);
 	if (clang.isCursorDefinition(c))

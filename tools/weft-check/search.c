@@ -54,14 +54,24 @@ static int nearness(const struct body *from, const struct body *to)
 	return share_target(from->source, to->source) ? 1 : 0;
 }
 
+/* Whether the promise is that of this definition, not of another program's of the same name. */
+static bool is_promised(const struct body *b)
+{
+	const struct function *f = b->function;
+
+	for (size_t i = 0; i < f->promised_count; i++)
+		if (f->body_count == 1 || f->promised_by[i] == b->source ||
+		    share_target(f->promised_by[i], b->source))
+			return true;
+	return false;
+}
+
 /* The definition that a caller means; of several, the one with the shortest path to a wait. */
-static const struct body *body_of(const struct body *from, const struct function *f)
+static const struct body *definition_of(const struct body *from, const struct function *f)
 {
 	const struct body *best = NULL;
 	int near = -1;
 
-	if (check_promises(f) || f->of_weft)
-		return NULL;
 	for (size_t i = 0; i < f->body_count; i++) {
 		const struct body *b = f->bodies[i];
 		int n = f->body_count == 1 ? 0 : nearness(from, b);
@@ -73,6 +83,17 @@ static const struct body *body_of(const struct body *from, const struct function
 		near = n > near ? n : near;
 	}
 	return best;
+}
+
+/* The body to look at for a call; NULL: none, as the function has made a promise of its own. */
+static const struct body *body_of(const struct body *from, const struct function *f)
+{
+	const struct body *b;
+
+	if (f->of_weft || f->handler || f->goes_into != NULL)
+		return NULL;
+	b = definition_of(from, f);
+	return b == NULL || is_promised(b) ? NULL : b;
 }
 
 /* Whether the call itself waits. A tamed function returns to its caller at a twait: callers do not
@@ -213,7 +234,7 @@ static const char *promise_of(const struct body *b, const struct call *c)
 {
 	const struct function *f = b->function;
 
-	if (f->no_wait)
+	if (is_promised(b))
 		return tame_format("'%s' is WEFT_NO_WAIT, but may wait:", f->name);
 	if (f->handler)
 		return tame_format("'%s' is a handler, but may wait:", f->name);
