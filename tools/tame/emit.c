@@ -171,10 +171,38 @@ static void emit_scope(struct text *out, const struct function *f, const struct 
 		tame_put(out, "\t};\n");
 }
 
+static void emit_lines(struct text *out, const struct function *f, const char *member,
+		       struct range scope)
+{
+	tame_print(out, "\t%s__from_%s = %u, %s__till_%s = %u,\n", f->stem, member,
+		   tame_place(scope.begin).line, f->stem, member, tame_place(scope.end - 1).line);
+}
+
+/* Debuggers find in an enumeration from which line to which each variable is in scope, and the lines of
+ * the body. */
+static void emit_scopes(struct text *out, const struct function *f)
+{
+	tame_print(out, "enum %s__scopes {\n", f->stem);
+	emit_lines(out, f, "", f->body);
+	for (size_t i = 0; i < f->variable_count; i++) {
+		const struct variable *v = f->variables[i];
+
+		if (v->kept && v->name[0] != '\0')
+			emit_lines(out, f, v->member,
+				   v->group == NULL
+					   ? f->body
+					   : (struct range){ v->offset, v->scope->range.end });
+	}
+	tame_put(out, "};\n");
+}
+
+/* The array without elements keeps the enumeration in what compilers write for debuggers. */
 static void emit_closure(struct text *out, const struct function *f)
 {
+	emit_scopes(out, f);
 	tame_print(out, "struct %s__c {\n\t%s \5h;\n", f->stem,
 		   f->threaded ? "weft_tame_thread_closure" : "weft_tame_closure");
+	tame_print(out, "\t__extension__ enum %s__scopes \5scopes[0];\n", f->stem);
 	for (size_t i = 0; i < f->variable_count; i++)
 		if (f->variables[i]->alone && f->variables[i]->name[0] != '\0')
 			emit_variable(out, f, f->variables[i]);
