@@ -95,8 +95,8 @@ static void follow_macros(size_t token)
 /* The macros that the code of weft-tame itself is made of. */
 static bool is_used(const char *name, size_t size)
 {
-	static const char *const used[] = { "WEFT_EVENT", "weft_trigger", "weft_async",
-					    "weft_async_own" };
+	static const char *const used[] = { "WEFT_EVENT", "WEFT_TAME_UNCOUNTED", "weft_trigger",
+					    "weft_async", "weft_async_own" };
 
 	for (size_t i = 0; i < sizeof used / sizeof *used; i++)
 		if (tame_is_word(name, size, used[i]))

@@ -123,8 +123,9 @@ static void emit_make(struct text *out, const struct function *f, const struct m
 	const char *closure = f->threaded ? "&\5c->\5h.c" : "&\5c->\5h";
 	const char *trigger = tame_format("(void (*)(void))%s__t%u", f->stem, m->number);
 
-	tame_print(out, "static inline WEFT_EVENT(%s) %s__mk%u(struct %s__c *\5c", value_types(m),
-		   f->stem, m->number, f->stem);
+	tame_print(out,
+		   "WEFT_TAME_UNCOUNTED static inline WEFT_EVENT(%s) %s__mk%u(struct %s__c *\5c",
+		   value_types(m), f->stem, m->number, f->stem);
 	if (m->of_rendezvous)
 		tame_put(out, ", weft_tame_rendezvous *\5r");
 	if (m->named)
