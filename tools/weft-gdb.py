@@ -7,15 +7,19 @@
     weft thread off         back to the kernel thread
     weft closures           tamed functions that wait: color, where
     weft chain N|ADDRESS    who waits for that one, and who for those
-    weft closure N|ADDRESS  its variables
-    weft print EXPRESSION   in a tamed function: with those of its variables that live across waits
+    weft closure N|ADDRESS  its variables where it waits
+    weft watch EXPRESSION   stops when a variable of a tamed function changes, also while it waits
     weft core FILE          writes a core dump that has the stacks, which gdb's own and gcore's lack
+
+In tamed functions gdb's own commands take the variables by their names: print, set variable, watch,
+info locals, info args, and all others by $weft("EXPRESSION").
 
 Nothing in the program is changed: a thread that does not run is shown by telling gdb
 that its frames called the kernel thread's innermost one, which is left out. Threads
 are found as src/platform/stack.h says, and their registers as the switch leaves them
 (src/platform/switch_x86_64.h, switch_aarch64.S). Closures are found as src/tame/memory.c does.
 """
+import contextlib
 import functools
 import os
 import re
@@ -39,6 +43,14 @@ def value_of(name):
     except gdb.error:
         raise gdb.GdbError("no %s: is this a program with Weft, and has Weft its debug "
                            "information?" % name)
+
+
+def address_of(function):
+    """0 if it is not known: Weft's own, and stripped."""
+    try:
+        return int(gdb.parse_and_eval("(long)&" + function))
+    except gdb.error:
+        return 0
 
 
 def struct(name):
@@ -429,6 +441,27 @@ class Closure:
         point = self.function["waits"][state - 1]
         return "waits at %s: %s" % (file_and_line(text_at(point["where"])), text_at(point["text"]))
 
+    def place(self):
+        """File and line at which it waits, if it does."""
+        state = int(self.header["state_"])
+        if self.threaded:
+            wait = self.header.address.cast(struct("weft_tame_thread_closure").pointer())["wait_"]
+            where = text_at(wait["what"]).split(" at ")[-1]
+        elif state == 0 or state > int(self.function["wait_count"]):
+            where = text_at(self.function["where"])
+        else:
+            where = text_at(self.function["waits"][state - 1]["where"])
+        file, _, line = where.rpartition(":")
+        return file, int(line) if line.isdigit() else 0
+
+    def is_known(self):
+        """Whether the function has debug information."""
+        try:
+            self.value()
+        except gdb.GdbError:
+            return False
+        return True
+
     def value(self):
         """As the generated struct, which has its variables."""
         code = int(self.function["entry" if self.threaded else "body"])
@@ -517,7 +550,7 @@ def waiter_of(address):
         event = gdb.Value(address).cast(struct("weft_tame_event").pointer())
         site = event["site_"].dereference()
         kind = int(site["kind"])
-        if int(event["trigger_"]) == int(value_of("(long)&wf_tame_dead")) or kind not in KINDS:
+        if int(event["trigger_"]) == address_of("wf_tame_dead") or kind not in KINDS:
             return None
         if kind == INSIDE:
             closure = address - int(site["offset"])
@@ -534,54 +567,251 @@ def waiter_of(address):
         return None
 
 
-def show_chain(closure, seen, made=None):
-    print("#%-3d %s() %s%s" % (len(seen), closure.name, closure.wait(),
-                               ", for " + made if made else ""))
-    seen.add(closure.address)
-    if closure.threaded:
+def waiters(closure, seen):
+    """Who waits for a closure, and who for those: closures, and where the events were made."""
+    if closure.threaded or not closure.is_known():
         return
     for address in events_in(closure.value()):
         waiter = waiter_of(address)
         if waiter is not None and waiter[0].address not in seen:
-            show_chain(waiter[0], seen, waiter[1])
+            seen.add(waiter[0].address)
+            yield waiter
+            yield from waiters(waiter[0], seen)
 
 
-def members(kind):
-    """The variables in a generated struct: those of inner scopes are in unions without names."""
-    for field in kind.fields():
-        if not field.name:
-            yield from members(field.type.strip_typedefs())
-        elif not field.name.startswith("tame_"):
-            yield field.name
+# Variables of tamed functions, by their names in the source
+
+class Variable:
+    """One that lives in the closure: its name, its member there, the lines where it is in scope."""
+
+    def __init__(self, member, names, lines):
+        self.member = member
+        # One that hides another of its name has a number behind it.
+        plain = re.sub(r"__\d+$", "", member)
+        self.name = plain if plain in names else member
+        self.first, self.last = lines
 
 
-def is_local(name, frame):
-    symbol = gdb.lookup_symbol(name, frame.block())[0]
-    return symbol is not None and symbol.needs_frame
+def scopes(kind):
+    """The variables of a generated struct, inner ones last, and the lines of the function's body."""
+    prefix = len(kind.name) - len("c")
+    lines = {}
+    for field in kind["tame_scopes"].type.target().fields():
+        _, member = field.name[prefix:].split("_", 1)
+        lines.setdefault(member, []).append(field.enumval)
+    body = lines.pop("")
+    return [Variable(member, lines, lines[member]) for member in lines], body
 
 
-def with_members(expression):
-    """The expression with tame_c-> before what lives in the closure of the selected frame."""
-    frame = gdb.selected_frame()
+class Scope:
+    """What a tamed function sees of its closure at a line."""
+
+    def __init__(self, closure, line):
+        self.closure = closure
+        self.line = line
+        self.variables = []
+        if closure.is_known():
+            self.value = closure.value()
+            variables, self.body = scopes(self.value.type)
+            self.variables = [v for v in variables if v.first <= line <= v.last]
+
+    def parameters(self):
+        if not self.variables:
+            return []
+        entry = function_block(gdb.block_for_pc(int(self.closure.function["entry"])))
+        names = [s.name for s in entry if s.is_argument]
+        return [v for v in self.variables if v.name in names and [v.first, v.last] == self.body]
+
+    def locals(self):
+        """The innermost first, as gdb has them."""
+        parameters = self.parameters()
+        return [v for v in reversed(self.variables) if v not in parameters]
+
+
+def function_block(block):
+    while block is not None and block.function is None:
+        block = block.superblock
+    return block
+
+
+def blocks(frame):
+    """Those of a frame, from the innermost to that of its function."""
     try:
-        closure = frame.read_var("tame_c")
-    except ValueError:
+        block = frame.block()
+    except RuntimeError:
+        return
+    while block is not None:
+        yield block
+        if block.function is not None:
+            return
+        block = block.superblock
+
+
+def function_block_of(frame):
+    return next((block for block in blocks(frame) if block.function is not None), None)
+
+
+def symbols(frame):
+    return (symbol for block in blocks(frame) for symbol in block)
+
+
+def closure_type(frame):
+    """That of the struct to which a frame has a pointer, if generated code runs there; or None."""
+    for symbol in symbols(frame):
+        if symbol.name == "tame_c":
+            kind = symbol.type.target()
+            return kind if "tame_scopes" in kind.keys() else None
+    return None
+
+
+def argument_now():
+    """The first argument of a function that begins."""
+    register = "x0" if architecture() == "aarch64" else "rdi"
+    return int(gdb.newest_frame().read_register(register)) % (1 << 64)
+
+
+def pointers(frame):
+    """What may be the closure of a frame: optimised code has not all of them everywhere."""
+    before = gdb.selected_frame()
+    if frame.level() == 0 and frame.pc() == function_block_of(frame).start:
+        yield None, argument_now()
+    for expression in ("tame_c", "tame_p", "tame_p@entry"):
+        try:
+            frame.select()
+            value = gdb.parse_and_eval(expression)
+            if not value.is_optimized_out:
+                yield expression, int(value)
+        except gdb.error:
+            pass
+        finally:
+            before.select()
+
+
+class TamedFrame(Scope):
+    """A frame that runs a tamed function."""
+
+    def __init__(self, frame, closure, prefix):
+        super().__init__(closure, frame.find_sal().line)
+        self.frame = frame
+        self.prefix = prefix  # of members, in expressions
+
+    def hidden(self, variable):
+        """Whether a variable that lives on the stack hides one of the closure."""
+        return any(s.name == variable.name and s.is_variable and s.line > variable.first
+                   for s in symbols(self.frame))
+
+    def rewrite(self, expression, prefix):
+        """The expression with the members of the closure in place of its variables."""
+        found = {v.name: v for v in self.variables}
+        found = {name: v.member for name, v in found.items() if not self.hidden(v)}
+
+        def replace(match):
+            token = match.group(0)
+            return prefix + found[token] if token in found else token
+
+        # Strings, names behind . and -> and ::, and tags are left as they are.
+        return re.sub(r"""'(?:\\.|[^'])*'|"(?:\\.|[^"])*"|(?:->|\.|::)\s*\w+|"""
+                      r"""\b(?:struct|union|enum)\s+\w+|[$\w]+(?:\s*::)?""", replace, expression)
+
+
+def tamed(frame):
+    """The TamedFrame that a frame is, or None."""
+    kind = closure_type(frame)
+    if kind is None:
+        return None
+    name = kind.name[:-len("__c")]
+    for expression, address in pointers(frame):
+        try:
+            closure = Closure(address)
+            role = name if closure.threaded else name + "__body"
+            if closure.name == name and frame.function().name == role:
+                prefix = "tame_c->" if expression == "tame_c" else by_address(kind, address)
+                return TamedFrame(frame, closure, prefix)
+        except gdb.MemoryError:
+            pass
+    return None
+
+
+def by_address(kind, address):
+    return "((%s *) %#x)->" % (kind, address)
+
+
+def with_members(expression, everywhere=False):
+    """The expression as gdb can evaluate it in the selected frame, or in every frame."""
+    try:
+        here = tamed(gdb.selected_frame())
+    except gdb.error:
+        here = None
+    if here is None:
         return expression
-    names = set(members(closure.type.target().strip_typedefs()))
+    prefix = by_address(here.value.type, here.closure.address) if everywhere else here.prefix
+    return here.rewrite(expression, prefix)
 
-    def replace(match):
-        token = match.group(0)
-        return "tame_c->" + token if token in names and not is_local(token, frame) else token
 
-    # Strings, and names behind . and ->, are left as they are.
-    return re.sub(r'"(?:\\.|[^"])*"|(?:->|\.)\s*\w+|[$\w]+', replace, expression)
+class NamedValue:
+    """As frame filters have variables."""
+
+    def __init__(self, name, value):
+        self.name = name
+        self.content = value
+
+    def symbol(self):
+        return self.name
+
+    def value(self):
+        return self.content
+
+
+def named(scope, variables):
+    return [NamedValue(v.name, scope.value[v.member]) for v in variables]
+
+
+# Variables as gdb shows them
+
+LOCALS = (gdb.SYMBOL_LOC_CONST, gdb.SYMBOL_LOC_LOCAL, gdb.SYMBOL_LOC_REGISTER, gdb.SYMBOL_LOC_STATIC,
+          gdb.SYMBOL_LOC_COMPUTED, gdb.SYMBOL_LOC_OPTIMIZED_OUT)
+
+
+def is_own(symbol):
+    """Whether it is the user's, and of no macro or generated code."""
+    return re.match(r"tame_|weft_\w*_$", symbol.name) is None
+
+
+def own_locals(frame):
+    """What gdb itself shows as locals."""
+    return [s for s in symbols(frame)
+            if s.addr_class in LOCALS and not s.is_argument and is_own(s)]
+
+
+def own_arguments(frame):
+    return [s for s in symbols(frame) if s.is_argument and is_own(s)]
+
+
+def show_variables(what, argument, kept, own, frame):
+    """As `info locals` and `info args` do: `kept` are in a closure, `own` are symbols."""
+    options = re.fullmatch(r"(?P<quiet>-q\s*)?(?:-t\s*(?P<type>\S+)\s*)?(?P<name>.*)", argument)
+    pairs = [(v.symbol(), v.value().type, v.value) for v in kept]
+    pairs += [(s.name, s.type, functools.partial(s.value, frame)) for s in own]
+    some = False
+    for name, kind, value in pairs:
+        if re.search(options["name"], name) and re.search(options["type"] or "", str(kind)):
+            print("%s = %s" % (name, readable(name, value)))
+            some = True
+    if not some and not options["quiet"]:
+        print("No %s%s." % ("matching " if options["name"] or options["type"] else "", what))
+
+
+def readable(name, value):
+    try:
+        return value().format_string()
+    except gdb.error as error:
+        return "<error reading variable %s (%s)>" % (name, error)
 
 
 # Commands
 
 class WeftCommand(gdb.Command):
-    """Threads and tamed functions of Weft: weft threads, bt, thread, closures, chain, closure,
-    print."""
+    """Threads and tamed functions of Weft: weft threads, bt, thread, closures, chain, closure."""
 
     def __init__(self):
         super().__init__("weft", gdb.COMMAND_STACK, prefix=True)
@@ -663,31 +893,135 @@ class ChainCommand(gdb.Command):
         super().__init__("weft chain", gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
-        show_chain(find_closure(argument), set())
+        closure = find_closure(argument)
+        print("#%-3d %s() %s" % (0, closure.name, closure.wait()))
+        for level, (waiter, made) in enumerate(waiters(closure, {closure.address}), 1):
+            print("#%-3d %s() %s, for %s" % (level, waiter.name, waiter.wait(), made))
 
 
 class ClosureCommand(gdb.Command):
-    """Shows the variables of a tamed function that waits: weft closure N|ADDRESS."""
+    """Shows the variables that a tamed function has where it waits: weft closure N|ADDRESS."""
 
     def __init__(self):
         super().__init__("weft closure", gdb.COMMAND_DATA)
 
     def invoke(self, argument, from_tty):
         closure = find_closure(argument)
-        value = closure.value()
+        if not closure.is_known():
+            raise gdb.GdbError("%s() has no debug information" % closure.name)
+        scope = Scope(closure, closure.place()[1])
         print("%s() %s" % (closure.name, closure.wait()))
-        for name in members(value.type):
-            print("%s = %s" % (name, value[name].format_string(max_elements=20)))
+        for variable in named(scope, scope.parameters() + scope.locals()):
+            print("%s = %s" % (variable.symbol(), variable.value().format_string(max_elements=20)))
 
 
 class PrintCommand(gdb.Command):
-    """Prints an expression with variables of a tamed function: weft print EXPRESSION."""
+    """Print value of expression EXP, with the variables of a tamed function. As gdb's own: see `help
+    call`, which has the same options."""
 
     def __init__(self):
-        super().__init__("weft print", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+        super().__init__("print", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
 
     def invoke(self, argument, from_tty):
-        gdb.execute("print " + with_members(argument))
+        # The builtin has a second name, which says nothing of void.
+        options, expression = split_options(argument)
+        before = history()
+        with errors():
+            gdb.execute("call " + options + with_members(expression), from_tty)
+        if history() == before:
+            print("$%d = void" % gdb.add_history(gdb.parse_and_eval("(void)0")))
+
+
+class SetVariableCommand(gdb.Command):
+    """Evaluate expression EXP and assign result to variable VAR, also of a tamed function."""
+
+    def __init__(self):
+        super().__init__("set variable", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, argument, from_tty):
+        with errors():
+            gdb.parse_and_eval(with_members(argument))
+
+
+class WatchCommand(gdb.Command):
+    """Stops when a variable of a tamed function changes, also while it waits: weft watch EXPRESSION."""
+
+    def __init__(self):
+        super().__init__("weft watch", gdb.COMMAND_BREAKPOINTS, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, argument, from_tty):
+        with errors():
+            gdb.Breakpoint(with_members(argument, everywhere=True), gdb.BP_WATCHPOINT)
+
+
+class LocalsCommand(gdb.Command):
+    """All local variables of current stack frame, and those that a tamed function has in its closure.
+    Usage: info locals [-q] [-t TYPEREGEXP] [NAMEREGEXP]"""
+
+    def __init__(self):
+        super().__init__("info locals", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        frame = selected_with_symbols()
+        here = tamed(frame)
+        kept = named(here, here.locals()) if here else []
+        show_variables("locals", argument, kept, own_locals(frame), frame)
+
+
+class ArgumentsCommand(gdb.Command):
+    """All argument variables of current stack frame, which a tamed function has in its closure.
+    Usage: info args [-q] [-t TYPEREGEXP] [NAMEREGEXP]"""
+
+    def __init__(self):
+        super().__init__("info args", gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        frame = selected_with_symbols()
+        here = tamed(frame)
+        kept = named(here, here.parameters()) if here else []
+        show_variables("arguments", argument, kept, own_arguments(frame), frame)
+
+
+class WeftFunction(gdb.Function):
+    """$weft("EXPRESSION"): its value in the selected frame, which may be one of a tamed function."""
+
+    def __init__(self):
+        super().__init__("weft")
+
+    def invoke(self, expression):
+        with errors():
+            return gdb.parse_and_eval(with_members(expression.string()))
+
+
+def selected_with_symbols():
+    try:
+        frame = gdb.selected_frame()
+    except gdb.error:
+        raise gdb.GdbError("No frame selected.")
+    if function_block_of(frame) is None:
+        raise gdb.GdbError("No symbol table info available.")
+    return frame
+
+
+def history():
+    """How much is in gdb's. Before version 13 it does not tell: then something else each time."""
+    return gdb.history_count() if hasattr(gdb, "history_count") else object()
+
+
+@contextlib.contextmanager
+def errors():
+    """Those of gdb are for the user, and no fault of a command here."""
+    try:
+        yield
+    except gdb.error as error:
+        raise gdb.GdbError(str(error))
+
+
+def split_options(argument):
+    """Format and options of print, and the expression."""
+    match = re.match(r"/\w*\s*|-.*? -- ", argument)
+    end = match.end() if match else 0
+    return argument[:end], argument[end:]
 
 
 class CoreCommand(gdb.Command):
@@ -724,6 +1058,11 @@ ThreadCommand()
 ClosuresCommand()
 ChainCommand()
 ClosureCommand()
-PrintCommand()
 CoreCommand()
+PrintCommand()
+SetVariableCommand()
+WatchCommand()
+LocalsCommand()
+ArgumentsCommand()
+WeftFunction()
 gdb.events.cont.connect(forget)
