@@ -12,7 +12,8 @@
     weft core FILE          writes a core dump that has the stacks, which gdb's own and gcore's lack
 
 In tamed functions gdb's own commands take the variables by their names: print, set variable, watch,
-info locals, info args, and all others by $weft("EXPRESSION").
+info locals, info args, and all others by $weft("EXPRESSION"). bt shows who waits for a tamed function
+behind it.
 
 Nothing in the program is changed: a thread that does not run is shown by telling gdb
 that its frames called the kernel thread's innermost one, which is left out. Threads
@@ -21,10 +22,12 @@ are found as src/platform/stack.h says, and their registers as the switch leaves
 """
 import contextlib
 import functools
+import itertools
 import os
 import re
 
 import gdb
+from gdb.FrameDecorator import FrameDecorator
 from gdb.unwinder import Unwinder, register_unwinder
 
 STATES = ["free", "ready", "running", "waiting", "ended"]
@@ -766,6 +769,114 @@ def named(scope, variables):
     return [NamedValue(v.name, scope.value[v.member]) for v in variables]
 
 
+# Backtraces
+
+class TamedDecorator(FrameDecorator):
+    """Shows a tamed function by its name, with its variables."""
+
+    def __init__(self, base, scope):
+        super().__init__(base)
+        self.scope = scope
+        self.waiting = []  # for it, and those who wait for these
+
+    def function(self):
+        return self.scope.closure.name
+
+    def elided(self):
+        return self.waiting or super().elided()
+
+    def frame_args(self):
+        if self.scope.closure.threaded:
+            return super().frame_args()
+        return named(self.scope, self.scope.parameters())
+
+    def frame_locals(self):
+        frame = self.inferior_frame()
+        return named(self.scope, self.scope.locals()) + [NamedValue(s.name, s.value(frame))
+                                                         for s in own_locals(frame)]
+
+
+class WaitingDecorator(TamedDecorator):
+    """A tamed function that waits, in place of the frame that it does not have."""
+
+    def __init__(self, base, closure):
+        self.file, line = closure.place()
+        super().__init__(base, Scope(closure, line))
+
+    def elided(self):
+        return []
+
+    def address(self):
+        return None
+
+    def filename(self):
+        return self.file
+
+    def line(self):
+        return self.scope.line
+
+    def frame_args(self):
+        return named(self.scope, self.scope.parameters())
+
+    def frame_locals(self):
+        return named(self.scope, self.scope.locals())
+
+
+class TamedFilter:
+    """Of gdb's frames: tamed functions as they are written, and behind the last of those that called
+    each other all who wait for them."""
+
+    def __init__(self):
+        self.name = "weft"
+        self.priority = 100
+        self.wanted = True
+        gdb.frame_filters[self.name] = self
+
+    @property
+    def enabled(self):
+        """Without tamed functions gdb's own backtrace is better: a filter leaves out a few words."""
+        return self.wanted and any(tamed(frame) for frame in itertools.islice(stack(), 1000))
+
+    @enabled.setter
+    def enabled(self, wanted):
+        self.wanted = wanted
+
+    def filter(self, frames):
+        callers = []  # tamed functions, from the innermost
+        seen = set()
+        for shown in frames:
+            frame = shown.inferior_frame()
+            here = tamed(frame)
+            if here is not None:
+                callers.append(TamedDecorator(shown, here))
+            elif not callers or not is_entry(frame, callers[-1].scope):
+                yield from with_waiters(callers, seen)
+                callers = []
+                yield shown
+        yield from with_waiters(callers, seen)
+
+
+def stack():
+    frame = gdb.newest_frame()
+    while frame is not None:
+        yield frame
+        frame = frame.older()
+
+
+def is_entry(frame, scope):
+    """Whether it is the function by which a tamed one was called."""
+    function = frame.function()
+    return function is not None and function.name == scope.closure.name
+
+
+def with_waiters(callers, seen):
+    seen.update(caller.scope.closure.address for caller in callers)
+    for caller in callers:
+        for closure, _ in waiters(caller.scope.closure, seen):
+            callers[-1].waiting.append(WaitingDecorator(caller, closure))
+    return callers
+
+
 # Variables as gdb shows them
 
 LOCALS = (gdb.SYMBOL_LOC_CONST, gdb.SYMBOL_LOC_LOCAL, gdb.SYMBOL_LOC_REGISTER, gdb.SYMBOL_LOC_STATIC,
@@ -1065,4 +1176,5 @@ WatchCommand()
 LocalsCommand()
 ArgumentsCommand()
 WeftFunction()
+TamedFilter()
 gdb.events.cont.connect(forget)
