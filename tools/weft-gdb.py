@@ -12,8 +12,8 @@
     weft core FILE          writes a core dump that has the stacks, which gdb's own and gcore's lack
 
 In tamed functions gdb's own commands take the variables by their names: print, set variable, watch,
-info locals, info args, and all others by $weft("EXPRESSION"). bt shows who waits for a tamed function
-behind it.
+info locals, info args, and all others by $weft("EXPRESSION"). next, step, until and finish follow the
+closure over its waits. bt shows who waits for a tamed function behind it.
 
 Nothing in the program is changed: a thread that does not run is shown by telling gdb
 that its frames called the kernel thread's innermost one, which is left out. Threads
@@ -919,6 +919,374 @@ def readable(name, value):
         return "<error reading variable %s (%s)>" % (name, error)
 
 
+# Steps that follow a closure
+
+def quiet(on):
+    """Whether gdb says nothing where the program stops."""
+    gdb.execute("set suppress-cli-notifications " + ("on" if on else "off"))
+
+
+class Trap(gdb.Breakpoint):
+    """Stops the program quietly at an address, if `when` says so."""
+
+    def __init__(self, address, when):
+        super().__init__("*%#x" % address, internal=True)
+        self.when = when
+
+    def stop(self):
+        if not self.when():
+            return False
+        quiet(True)
+        return True
+
+
+class MemoryTrap(gdb.Breakpoint):
+    """The same where a word of memory is used. The processor finds that: others pass without a stop."""
+
+    def __init__(self, value, when):
+        super().__init__("*(unsigned int *) %#x" % int(value.address), gdb.BP_WATCHPOINT,
+                         gdb.WP_ACCESS, internal=True)
+        self.when = when
+
+    stop = Trap.stop
+
+
+def return_place(frame):
+    """Where a frame returns to: address and stack pointer."""
+    outer = frame
+    while outer.type() == gdb.INLINE_FRAME:
+        outer = outer.older()
+    outer = outer.older()
+    while outer is not None and outer.type() == gdb.TAILCALL_FRAME:
+        outer = outer.older()
+    if outer is None:
+        raise gdb.error("gdb does not know who called the function")
+    return outer.pc(), int(outer.read_register(stack_pointer()))
+
+
+def instructions(address):
+    """Those that run from an address on, if no condition jumps; to the end of the function."""
+    code = gdb.selected_inferior().architecture()
+    for _ in range(50):
+        instruction = code.disassemble(address)[0]
+        words = instruction["asm"].split()
+        yield words[0], instruction["asm"]
+        if words[0].startswith("ret"):
+            return
+        jumps = words[0] in ("jmp", "b") and words[1].startswith("0x")
+        address = int(words[1], 16) if jumps else address + instruction["length"]
+
+
+def only_returns(address):
+    """Whether code just returns, and neither ends the tamed function before that nor does any other
+    thing. The check of a protected stack does not count."""
+    for name, text in instructions(address):
+        if "<weft_tame_leave" in text or name in ("call", "bl") and "__stack_chk" not in text:
+            return False
+        if name.startswith("ret"):
+            return True
+    return False
+
+
+def ends(here):
+    """Where the code of a wait goes, in a body, to return: it has the line of the last brace, or gcc
+    has put a nop there with the line of the wait."""
+    block = function_block_of(here.frame)
+    return [item.pc for item in here.frame.find_sal().symtab.linetable()
+            if block.start <= item.pc < block.end
+            and (item.line == here.body[1] or next(instructions(item.pc))[0] == "nop")
+            and only_returns(item.pc)]
+
+
+class Follower:
+    """Where a closure is that a command runs on from."""
+
+    def __init__(self, closure, line=None, last=0):
+        self.closure = closure
+        self.line = line  # that it leaves
+        self.last = last  # address of that
+        self.traps = []
+        self.goals = []  # of a command with a location
+
+    def is_argument(self):
+        return argument_now() == self.closure.address
+
+    def runs(self):
+        """The frame in which the closure runs, if that is the innermost one."""
+        here = tamed(gdb.newest_frame())
+        return here if here and here.closure.address == self.closure.address else None
+
+    def clear(self):
+        for trap in self.traps:
+            trap.delete()
+        quiet(False)
+
+    def body_trap(self, came, hardware):
+        """Where the closure goes on: its body reads there where."""
+        if hardware:
+            return MemoryTrap(self.closure.header["state_"],
+                              lambda: note(came, self.runs() is not None))
+        return Trap(int(self.closure.function["body"]), lambda: note(came, self.is_argument()))
+
+    def leave_trap(self, came, hardware):
+        """Where the function ends: it looks there for what the closure leaves behind."""
+        leave = "weft_tame_leave"
+        if hardware:
+            return MemoryTrap(self.closure.header["rendezvous_"],
+                              lambda: note(came, gdb.newest_frame().name() == leave))
+        return Trap(address_of(leave), lambda: note(came, self.is_argument()))
+
+
+def note(came, here=True):
+    if here:
+        came.append(True)
+    return here
+
+
+class Step(Follower):
+    """A command in a tamed function: whether that waits meanwhile."""
+
+    def __init__(self, command, here, line, last):
+        super().__init__(here.closure, line, last)
+        self.command = command
+        self.frame = here.frame
+        self.thread = gdb.selected_thread()
+        self.ended = False
+        self.left = False
+        pc, sp = return_place(here.frame)
+        self.traps = [Trap(address_of("weft_tame_leave"), self.leaves),
+                      Trap(pc, lambda: self.waits(stack_pointer_now() == sp))]
+        if command != "finish" and self.line != here.body[1]:
+            self.traps += [Trap(pc, lambda: self.waits(gdb.newest_frame() == self.frame))
+                           for pc in ends(here)]
+
+    def leaves(self):
+        self.ended = self.ended or self.is_argument()
+        return False
+
+    def waits(self, here):
+        if not here or self.ended:
+            return False
+        self.left = True
+        self.goals = goals()
+        return True
+
+    def left_inlined(self):
+        """Whether the step just went to who called an inlined body, which does not return."""
+        return (is_live() and not self.ended and type(hooks.stop) is gdb.StopEvent
+                and self.thread == gdb.selected_thread() and not self.frame.is_valid())
+
+    def go_on(self):
+        """Gdb has run the command: on to where that ends, if the function waits."""
+        self.clear()
+        if not self.left and not self.left_inlined():
+            return
+        if self.command == "finish" or self.goals:
+            run_to_end(self)
+        elif run_until(self, self.body_trap):
+            pass_switch(self)
+            finish_step(self)
+
+
+def goals():
+    """Where `until` and `advance` with a location go: gdb has breakpoints without a number for that."""
+    listed = gdb.execute("maint info breakpoints", to_string=True)
+    return [int(x, 16) for x in re.findall(r"^0 +until .* (0x\w+) in \w+__body ", listed, re.M)]
+
+
+def stack_pointer_now():
+    return int(gdb.newest_frame().read_register(stack_pointer()))
+
+
+class Call(Follower):
+    """A step in the function by which a tamed one is called: on to the first line of its body, which
+    may run elsewhere."""
+
+    def __init__(self, body):
+        super().__init__(None)
+        self.thread = gdb.selected_thread()
+        elsewhere = address_of("weft_tame_begin_elsewhere")
+        self.traps = [Trap(address, self.begins) for address in (body, elsewhere)]
+
+    def begins(self):
+        if gdb.selected_thread() == self.thread:
+            self.closure = Closure(argument_now())
+        return self.closure is not None
+
+    def go_on(self):
+        self.clear()
+        if self.closure is None:
+            return
+        if self.runs() or run_until(self, self.body_trap):
+            pass_switch(self)
+            show_place()
+
+
+def body_of_entry(frame):
+    """Where the body begins of the tamed function by whose entry it is called; or None."""
+    function = frame.function()
+    body = function and gdb.lookup_static_symbol(function.name + "__body")
+    return int(body.value().address) if body else None
+
+
+def run_until(step, trap):
+    """Runs the program until the closure is where a trap is, or is to go. Whether it came there. If not
+    gdb has told why the program stopped."""
+    try:
+        return run_to(step, lambda came: trap(came, hardware=True))
+    except gdb.error:  # the processor has no means for that, or no more
+        return run_to(step, lambda came: trap(came, hardware=False))
+
+
+def run_to(step, trap):
+    came, gone = [], []
+    traps = [Trap(address, lambda: note(came, step.runs() is not None)) for address in step.goals]
+    if address_of("wf_tame_free_all") != 0:
+        traps.append(Trap(address_of("wf_tame_free_all"), lambda: note(gone)))
+    try:
+        traps.append(trap(came))
+        gdb.execute("continue", to_string=True)
+    finally:
+        for each in traps:
+            each.delete()
+        quiet(False)
+    if gone or not is_live():
+        print("%s() waited, and the run has ended" % step.closure.name)
+        if gone:
+            show_place()
+    elif not came and not step.runs():
+        print("%s() still waits" % step.closure.name)
+    return bool(came)
+
+
+def pass_switch(step):
+    """From the beginning of the body, whose line is the first brace's, to where it goes on."""
+    locking = gdb.parameter("scheduler-locking")
+    gdb.execute("set scheduler-locking on")
+    quiet(True)
+    try:
+        here = step.runs()
+        while here and here.line == here.body[0] not in (step.line, here.body[1]):
+            gdb.execute("next", to_string=True)
+            here = step.runs()
+    finally:
+        quiet(False)
+        gdb.execute("set scheduler-locking " + locking)
+
+
+def finish_step(step):
+    here = step.runs()
+    if here and (here.line == step.line or step.command == "until" and here.frame.pc() <= step.last):
+        again = Step(step.command, here, step.line, step.last)
+        gdb.execute(step.command)
+        again.go_on()
+    else:
+        show_line()
+
+
+def show_line():
+    """As gdb does behind a step."""
+    print(gdb.execute("frame", to_string=True).splitlines()[-1])
+    gdb.execute("display")
+
+
+def show_place():
+    """As gdb does where another function goes on."""
+    place = gdb.execute("backtrace -hide 1", to_string=True).splitlines()[0]
+    source = gdb.execute("frame", to_string=True).splitlines()[1:]
+    print("\n".join([re.sub(r"^#0 +", "", place)] + source))
+    gdb.execute("display")
+
+
+def run_to_end(step):
+    """On until the function has ended, or is where it was to go."""
+    if not run_until(step, step.leave_trap):
+        return
+    if step.runs():
+        show_line()
+        return
+    print("%s() has ended" % step.closure.name)
+    quiet(True)
+    try:
+        gdb.execute("finish", to_string=True)
+        while (gdb.newest_frame().name() or "").endswith("__body"):
+            gdb.execute("finish", to_string=True)
+    finally:
+        quiet(False)
+    show_place()
+
+
+class Hooks:
+    """Has gdb's commands followed by what makes them follow a closure. Where gdb takes commands from
+    the user it runs a hookpost- before the program has stopped: then the next prompt does it."""
+
+    def __init__(self):
+        self.step = None
+        self.busy = False
+        self.stop = None  # the last event
+
+    def before(self, command):
+        if self.busy:
+            return
+        self.forget()
+        if is_live():
+            with contextlib.suppress(gdb.error):  # then the command is as ever
+                self.step = follow(command)
+
+    def after(self):
+        if self.step is None or self.busy or is_running():
+            return
+        step, self.step, self.busy = self.step, None, True
+        try:
+            step.go_on()
+        finally:
+            self.busy = False
+
+    def forget(self):
+        if self.step is not None:
+            self.step.clear()
+        self.step = None
+
+    def note_stop(self, event):
+        self.stop = event
+
+
+def follow(command):
+    frame = gdb.selected_frame() if command == "finish" else gdb.newest_frame()
+    here = tamed(frame)
+    if here is not None and not here.closure.threaded:
+        return Step(command, here, here.line, here.frame.find_sal().last)
+    if command in ("next", "step") and body_of_entry(frame):
+        return Call(body_of_entry(frame))
+    return None
+
+
+def is_live():
+    thread = gdb.selected_thread()
+    return (thread is not None and thread.is_stopped()
+            and gdb.selected_inferior().connection.type != "core")
+
+
+def is_running():
+    thread = gdb.selected_thread()
+    return thread is not None and thread.is_running()
+
+
+hooks = Hooks()
+
+
+MADE = re.compile(r"__(mk|t|d|r|fork)[0-9]+$")  # functions on the line of what they are made for
+
+
+def stop_once(breakpoint):
+    """At a line with an mkevent: where the line begins, and not in the function that makes the event."""
+    made = [x for x in breakpoint.locations if MADE.search(x.function or "")]
+    if len(made) < len(breakpoint.locations):
+        for location in made:
+            if location.enabled:
+                location.enabled = False
+
+
 # Commands
 
 class WeftCommand(gdb.Command):
@@ -1178,3 +1546,13 @@ ArgumentsCommand()
 WeftFunction()
 TamedFilter()
 gdb.events.cont.connect(forget)
+gdb.execute("skip -rfunction ^weft_tame_|" + MADE.pattern, to_string=True)
+if hasattr(gdb, "BreakpointLocation"):
+    gdb.events.breakpoint_created.connect(stop_once)
+    gdb.events.breakpoint_modified.connect(stop_once)
+if int(gdb.VERSION.split(".")[0]) >= 12:  # it can stop without a word
+    gdb.events.stop.connect(hooks.note_stop)
+    gdb.events.before_prompt.connect(hooks.after)
+    for name in ("next", "step", "until", "advance", "finish"):
+        gdb.execute("define hook-%s\npython hooks.before('%s')\nend" % (name, name))
+        gdb.execute("define hookpost-%s\npython hooks.after()\nend" % name)
