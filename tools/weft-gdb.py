@@ -739,10 +739,16 @@ def by_address(kind, address):
     return "((%s *) %#x)->" % (kind, address)
 
 
+MADE = re.compile(r"__(mk|t|d|r|fork)[0-9]+$")  # functions on the line of what they are made for
+
+
 def with_members(expression, everywhere=False):
     """The expression as gdb can evaluate it in the selected frame, or in every frame."""
     try:
-        here = tamed(gdb.selected_frame())
+        frame = gdb.selected_frame()
+        if frame.type() == gdb.INLINE_FRAME and MADE.search(frame.name() or ""):
+            frame, everywhere = frame.older(), True
+        here = tamed(frame)
     except gdb.error:
         here = None
     if here is None:
@@ -1273,9 +1279,6 @@ def is_running():
 
 
 hooks = Hooks()
-
-
-MADE = re.compile(r"__(mk|t|d|r|fork)[0-9]+$")  # functions on the line of what they are made for
 
 
 def stop_once(breakpoint):
