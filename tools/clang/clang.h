@@ -77,7 +77,6 @@ enum {
 	CXCursor_StringLiteral = 109,
 	CXCursor_CharacterLiteral = 110,
 	CXCursor_ParenExpr = 111,
-	CXCursor_ConditionalOperator = 116,
 	CXCursor_UnaryOperator = 112,
 	CXCursor_ArraySubscriptExpr = 113,
 	CXCursor_BinaryOperator = 114,
