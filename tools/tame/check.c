@@ -226,7 +226,9 @@ static void check_jumps(struct function *f)
 
 static void check_parameters(struct function *f)
 {
-	if (!f->threaded && clang.isFunctionTypeVariadic(clang.getCursorType(f->cursor)))
+	if (!f->threaded &&
+	    tame_canonical(clang.getCursorType(f->cursor)).kind == CXType_FunctionProto &&
+	    clang.isFunctionTypeVariadic(clang.getCursorType(f->cursor)))
 		tame_error(f->offset, "tamed function '%s' is variadic", f->name);
 	if (tame_is(tame_token_at(f->body.begin) - 1, ";"))
 		tame_error(f->offset, "the parameters of '%s' are declared behind the brackets",

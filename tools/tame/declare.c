@@ -96,7 +96,7 @@ void tame_visit_type(CXCursor c, struct walk w)
 	t->range = tame_extent(c);
 	t->group = w.group;
 	t->is_definition = clang.isCursorDefinition(c);
-	t->new_name = tame_format("%s__%s%zu", w.f->stem, anonymous ? "type" : t->name,
+	t->new_name = tame_format("%s__%s_%zu", w.f->stem, anonymous ? "type" : t->name,
 				  w.f->type_count + 1);
 	for (size_t i = 0; i < w.f->type_count; i++)
 		if (tame_same_type(w.f->types[i]->cursor, c))
@@ -114,7 +114,7 @@ void tame_visit_constant(CXCursor c, struct walk *w)
 	k->cursor = c;
 	k->name = tame_name(c);
 	k->offset = tame_offset(c);
-	k->new_name = tame_format("%s__%s%zu", w->f->stem, k->name, w->f->constant_count);
+	k->new_name = tame_format("%s__%s_%zu", w->f->stem, k->name, w->f->constant_count);
 	tame_know(w, k->offset);
 	tame_descend(c, w);
 }

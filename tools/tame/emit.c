@@ -157,12 +157,12 @@ static void emit_scope(struct text *out, const struct function *f, const struct 
 	for (size_t i = 0; i < s->child_count; i++)
 		children += has_content(f, s->children[i]);
 	if (children > 1)
-		tame_put(out, "\tunion {\n");
+		tame_put(out, "\t__extension__ union {\n");
 	for (size_t i = 0; i < s->child_count; i++) {
 		if (!has_content(f, s->children[i]))
 			continue;
 		if (children > 1)
-			tame_put(out, "\tstruct {\n");
+			tame_put(out, "\t__extension__ struct {\n");
 		emit_scope(out, f, s->children[i]);
 		if (children > 1)
 			tame_put(out, "\t};\n");

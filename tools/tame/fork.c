@@ -65,7 +65,10 @@ void tame_check_fork(struct fork *k)
 	function = clang.getCursorReferenced(k->call.cursor);
 	k->result = clang.getCursorType(k->call.cursor);
 	check_event(k);
-	if (function.kind == CXCursor_FunctionDecl) {
+	/* f(1)(2) calls what f gives */
+	if (function.kind == CXCursor_FunctionDecl &&
+	    tame_token_end(tame_close(tame_token_at(k->call.range.begin) + 1)) ==
+		    k->call.range.end) {
 		k->function = tame_name(function);
 		k->threaded = tame_mark_of(function) == 'h';
 		if (tame_mark_of(function) == 't')

@@ -197,9 +197,9 @@ static const char *rendezvous_wait(const struct function *f, const struct wait *
 	if (f->threaded)
 		return tame_format("{ %s%s; weft_tame_thread_next(&\5c->\5h, %s, %s); %s}", declare,
 				   tell_wait(w), rendezvous, id, assign);
-	return tame_format("{ \5c->\5h.state_ = %u; if (0) { \5L%u:; } %s"
+	return tame_format("{ %s\5c->\5h.state_ = %u; if (0) { \5L%u:; } "
 			   "if (!weft_tame_next(%s, &\5c->\5h, %s)) return; %s}",
-			   w->state, w->state, declare, rendezvous, id, assign);
+			   declare, w->state, w->state, rendezvous, id, assign);
 }
 
 static void rewrite_wait(struct function *f, struct wait *w)
