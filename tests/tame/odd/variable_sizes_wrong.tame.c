@@ -3,14 +3,6 @@
 
 #include <weft/tame.h>
 
-tamed parameter(int n, int a[n][n], event(int) done) /* error:: .*'a'.* */
-{
-	twait {
-		soon(mkevent());
-	}
-	trigger(done, a[1][1]);
-}
-
 tamed pointer(int n, int *list, event(int) done)
 {
 	int (*rows)[n] = (int(*)[n])list; /* error:: .*'rows'.* */
