@@ -48,7 +48,7 @@ static void write_enum(const char *name, int number)
 	put("h = mix(h, %s.p[0]);\n", name);
 }
 
-/* A type of the function's own, with a member p. */
+/* Types of the function's own, with a member p; their tags may be names of variables too. */
 static void write_local(const char *name)
 {
 	static const char *const types[] = {
@@ -67,29 +67,63 @@ static void write_local(const char *name)
 	else if (one_in(2))
 		put("%s %s = { .p = %s };\n", types[below(3)], name, expression(1));
 	else
-		put("struct own%d { char before; int p; } %s = { 1, %s };\n", number, name,
-		    expression(1));
+		put("struct %s { char before; int p; } %s = { 1, %s };\n",
+		    one_in(2) ? name : text("own%d", number), name, expression(1));
 	declare(name, LOCAL);
+}
+
+/* A name that hides a variable and is none: a type, for the next declaration, or a constant. */
+static void write_other_name(const char *name)
+{
+	const char *other = text("v%d", w.count);
+	struct variable *v = &w.variables[declare(name, INT)];
+
+	v->constant = v->nowhere = v->qualified = true;
+	if (one_in(2)) {
+		put("enum { %s = %u };\n", name, below(50));
+		return;
+	}
+	v->busy = 1;
+	put("typedef int %s;\n%s %s = %s;\n", name, name, other, expression(1));
+	declare(other, INT);
+}
+
+static void write_listed(const char *name)
+{
+	static const char *const forms[] = {
+		"int %s[4] = { %s, [2] = %s };\n",
+		"int %s[2 + 2] = { [1] = %s, %s };\n",
+		"int %s[] = LIST(%s, %s);\n",
+		"int %s[] = { TWO(%s, %s), TWO(1, 2) };\n",
+		"int %s[FOUR] = OPEN %s, %s, CLOSE;\n",
+		"volatile int %s[4] = { %s, %s };\n",
+		"const int %s[4] = { %s, [2] = %s };\n",
+	};
+	unsigned form = below(7);
+	const char *e = expression(1);
+	struct variable *v;
+
+	put(forms[form], name, e, expression(1));
+	v = &w.variables[declare(name, ARRAY)];
+	v->qualified = form >= 5;
+	v->constant = form == 6;
 }
 
 static void write_array(const char *name)
 {
-	static const char *const forms[] = {
-		"int %s[4] = { %s, [2] = %s };\n",      "int %s[2 + 2] = { [1] = %s, %s };\n",
-		"int %s[] = LIST(%s, %s);\n",           "int %s[] = { TWO(%s, %s), TWO(1, 2) };\n",
-		"int %s[FOUR] = OPEN %s, %s, CLOSE;\n",
-	};
-	const char *e = expression(1), *f = expression(1);
+	const char *e, *f;
 
-	if (may_direct() && one_in(6)) {
-		put("int %s[4] = {\n", name);
-		begin_file();
-		put("%s,\n%s,\n", e, f);
-		end_file();
-		put("};\n");
-	} else {
-		put(forms[below(5)], name, e, f);
+	if (!may_direct() || !one_in(6)) {
+		write_listed(name);
+		return;
 	}
+	e = expression(1);
+	f = expression(1);
+	put("int %s[4] = {\n", name);
+	begin_file();
+	put("%s,\n%s,\n", e, f);
+	end_file();
+	put("};\n");
 	declare(name, ARRAY);
 }
 
@@ -101,28 +135,31 @@ static void write_pair(const char *name)
 		"%sstruct pair %s = pair_of(%s);\n",
 		"%sstruct pair %s = { .b = 2, .a = %s };\n",
 	};
-	bool constant = one_in(4);
-	int variable;
+	static const char *const qualifiers[] = { "", "", "", "volatile ", "const " };
+	unsigned which = below(5);
+	struct variable *v;
 
-	put(forms[below(4)], constant ? "const " : "", name, expression(1));
-	variable = declare(name, PAIR);
-	w.variables[variable].constant = constant;
+	put(forms[below(4)], qualifiers[which], name, expression(1));
+	v = &w.variables[declare(name, PAIR)];
+	v->qualified = which >= 3;
+	v->constant = which == 4;
 }
 
 static const char *const types[] = { "int", "short", "char", "unsigned", "long", "double" };
 
 static void write_qualified(const char *name, enum kind kind)
 {
-	static const char *const qualifiers[] = { "const", "volatile", "_Atomic",
-						  "const volatile" };
-	unsigned which = below(4);
+	static const char *const qualifiers[] = { "const", "volatile", "_Atomic", "const volatile",
+						  "register" };
+	unsigned which = below(5);
 	struct variable *v;
 
 	put("%s %s %s = %s;\n", qualifiers[which], types[kind], name, cast_to(kind, expression(1)));
 	v = &w.variables[declare(name, kind)];
 	v->constant = which == 0 || which == 3;
-	v->atomic = which == 2;
+	v->atomic = which == 2 || which == 4;
 	v->qualified = true;
+	v->nowhere = which == 4;
 }
 
 static void write_number(const char *name, enum kind kind)
@@ -158,6 +195,8 @@ static void write_kind(const char *name, enum kind kind)
 		write_pair(name);
 	else if (one_in(4))
 		write_qualified(name, kind);
+	else if (one_in(6))
+		write_other_name(name);
 	else
 		write_number(name, kind);
 }

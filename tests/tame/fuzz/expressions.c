@@ -65,8 +65,11 @@ static const char *atom(void)
 static const char *about(void)
 {
 	int variable = pick((1u << POINTER) - 1, false);
-	const char *name = variable < 0 ? "h" : w.variables[variable].name;
+	const char *name;
 
+	if (variable < 0 || w.variables[variable].nowhere)
+		return "(int)sizeof h";
+	name = w.variables[variable].name;
 	switch (below(6)) {
 	case 0:
 		return text("(int)sizeof %s", name);

@@ -194,6 +194,8 @@ static void write_head(const struct function *f, bool last, const struct frame *
 	if (f->has_pair)
 		declare("x", PAIR);
 	indent(1);
+	if (!f->threaded && one_in(6))
+		put_each("", "trefused (e1) {\n\ttrigger(done, e1);\n}\n");
 	put("int h = %u;\n\n(void)depth, (void)a;\n", below(1000));
 }
 

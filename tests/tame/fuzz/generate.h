@@ -39,6 +39,7 @@ struct variable {
 	int target;     /* POINTER: of which variable */
 	bool qualified; /* its address is no `int *` */
 	bool atomic;    /* and it is no slot */
+	bool nowhere;   /* it has no address */
 };
 
 enum { VARIABLES = 64, FUNCTIONS = 3, ELEMENTS = 4 };
