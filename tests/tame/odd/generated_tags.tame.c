@@ -52,3 +52,29 @@ static tamed neighbours(event(int) done)
 	trigger(done, c.y + e1.x * 10);
 }
 ODD(neighbours, 11)
+
+static tamed letters(event(int) done)
+{
+	struct e {
+		int x;
+	} e = { 1 };
+	struct k {
+		int x;
+	} k = { 2 };
+	struct t {
+		int x;
+	} t = { 3 };
+	union d {
+		int x;
+	} d = { 4 };
+	struct s {
+		int x;
+	} s = { 5 };
+
+	twait {
+		later(e.x + 1, mkevent(e.x));
+		tfork(mkevent(k.x), abs(-6));
+	}
+	trigger(done, e.x + k.x * 10 + t.x * 100 + d.x * 1000 + s.x * 10000);
+}
+ODD(letters, 54362)
