@@ -23,10 +23,6 @@ typedef struct {
 	unsigned begin, end;
 } CXSourceRange;
 typedef struct {
-	unsigned count;
-	CXSourceRange *ranges;
-} CXSourceRangeList;
-typedef struct {
 	int kind;
 	int extra;
 	const void *data[3];
@@ -131,7 +127,6 @@ enum {
 	CXType_Atomic = 177,
 };
 
-/* Macro expansions are told of. */
 enum { CXTranslationUnit_DetailedPreprocessingRecord = 1 };
 enum { CX_SC_Extern = 2, CX_SC_Static = 3 };
 enum { CXLinkage_External = 4 };
@@ -150,11 +145,9 @@ enum { CXDiagnostic_Warning = 2, CXDiagnostic_Error = 3 };
 	X(int, getDiagnosticSeverity, (CXDiagnostic)) \
 	X(CXSourceLocation, getDiagnosticLocation, (CXDiagnostic)) \
 	X(CXString, getDiagnosticSpelling, (CXDiagnostic)) \
-	X(CXString, getDiagnosticOption, (CXDiagnostic, CXString *)) \
 	X(void, disposeDiagnostic, (CXDiagnostic)) \
 	X(const char *, getCString, (CXString)) \
 	X(void, disposeString, (CXString)) \
-	X(CXString, getClangVersion, (void)) \
 	X(CXCursor, getTranslationUnitCursor, (CXTranslationUnit)) \
 	X(unsigned, visitChildren, (CXCursor, CXVisitor *, void *)) \
 	X(CXString, getCursorSpelling, (CXCursor)) \
@@ -165,14 +158,12 @@ enum { CXDiagnostic_Warning = 2, CXDiagnostic_Error = 3 };
 	X(CXSourceLocation, getRangeStart, (CXSourceRange)) \
 	X(CXSourceLocation, getRangeEnd, (CXSourceRange)) \
 	X(void, getFileLocation, (CXSourceLocation, CXFile *, unsigned *, unsigned *, unsigned *)) \
-	X(void, getPresumedLocation, (CXSourceLocation, CXString *, unsigned *, unsigned *)) \
 	X(CXFile, getFile, (CXTranslationUnit, const char *)) \
 	X(int, File_isEqual, (CXFile, CXFile)) \
 	X(CXString, getFileName, (CXFile)) \
 	X(CXString, File_tryGetRealPathName, (CXFile)) \
 	X(const char *, getFileContents, (CXTranslationUnit, CXFile, size_t *)) \
 	X(int, Location_isInSystemHeader, (CXSourceLocation)) \
-	X(void, getInclusions, (CXTranslationUnit, CXInclusionVisitor *, void *)) \
 	X(CXCursor, getCursorReferenced, (CXCursor)) \
 	X(CXType, getCursorType, (CXCursor)) \
 	X(CXType, getCanonicalType, (CXType)) \
@@ -190,12 +181,10 @@ enum { CXDiagnostic_Warning = 2, CXDiagnostic_Error = 3 };
 	X(CXCursor, getTypeDeclaration, (CXType)) \
 	X(CXType, Type_getNamedType, (CXType)) \
 	X(CXType, Type_getValueType, (CXType)) \
-	X(CXType, Type_getModifiedType, (CXType)) \
 	X(long long, Type_getAlignOf, (CXType)) \
 	X(unsigned, Type_visitFields, (CXType, CXFieldVisitor *, void *)) \
 	X(unsigned, equalTypes, (CXType, CXType)) \
 	X(unsigned, equalCursors, (CXCursor, CXCursor)) \
-	X(unsigned, hashCursor, (CXCursor)) \
 	X(unsigned, isCursorDefinition, (CXCursor)) \
 	X(CXCursor, getCursorDefinition, (CXCursor)) \
 	X(int, Cursor_getStorageClass, (CXCursor)) \
@@ -203,9 +192,7 @@ enum { CXDiagnostic_Warning = 2, CXDiagnostic_Error = 3 };
 	X(int, Cursor_getNumArguments, (CXCursor)) \
 	X(CXCursor, Cursor_getArgument, (CXCursor, unsigned)) \
 	X(CXCursor, Cursor_getVarDeclInitializer, (CXCursor)) \
-	X(CXString, getCursorPrettyPrinted, (CXCursor, void *)) \
-	X(CXSourceRangeList *, getSkippedRanges, (CXTranslationUnit, CXFile)) \
-	X(void, disposeSourceRangeList, (CXSourceRangeList *))
+	X(CXString, getCursorPrettyPrinted, (CXCursor, void *))
 
 struct clang {
 #define X(type, name, arguments) type(*name) arguments;

@@ -38,6 +38,13 @@ static void add_region(const struct function *f)
 	size_t begin = tame_token_at(f->range.begin), end = tame_token_at(f->range.end);
 	struct region r = { last_mark_before(begin), 0 }, *before = NULL;
 
+	if (expanded.marks[r.first].token > begin) {
+		tame_error(f->offset,
+			   "'%s' is in a file that no line of the source includes: "
+			   "include it by a line",
+			   f->name);
+		return;
+	}
 	r.last = r.first;
 	while (r.last + 1 < expanded.mark_count && expanded.marks[r.last].token < end)
 		r.last++;

@@ -71,8 +71,9 @@ static void flags_of_file(const char *path)
 /* Not those that say what is made, and where to. */
 static void compiler_flag(const char *flag)
 {
-	static const char *const none[] = { "-c", "-S",  "-E",  "-MD", "-MMD",        "-MP",
-					    "-M", "-MM", "-MG", "-P",  "-save-temps", "-pipe" };
+	static const char *const none[] = { "-c",   "-S",  "-E",          "-MD",
+					    "-MMD", "-MP", "-M",          "-MM",
+					    "-MG",  "-P",  "-save-temps", "-fsyntax-only" };
 	static bool skip;
 
 	if (skip || strcmp(flag, "-o") == 0 || strcmp(flag, "-MF") == 0 ||
@@ -83,6 +84,8 @@ static void compiler_flag(const char *flag)
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 		if (strcmp(flag, none[i]) == 0)
 			return;
+	if (begins(flag, "-Wp,-M") || begins(flag, "-save-temps="))
+		return;
 	if (flag[0] == '@')
 		flags_of_file(flag + 1);
 	else

@@ -111,19 +111,25 @@ static bool is_there(const char *path)
 	return file != NULL;
 }
 
+/* A directive may go on on the next line. */
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && strchr(" \t\\\r\n", *p) != NULL)
+		p++;
+	return p;
+}
+
 /* `#include "name"` for a file beside the one that says so: its name from where the compiler runs;
  * and the range of `name` in the directive. NULL: it is not of that kind. */
 const char *tame_beside(const char *directive, size_t size, const char *file, struct range *name)
 {
-	const char *p = directive + 1, *end = directive + size, *close;
+	const char *p, *end = directive + size, *close;
 	const char *folder = folder_of(file), *path;
 
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
+	p = skip_blanks(directive + 1, end);
 	if (folder == NULL || end - p < 7 || memcmp(p, "include", 7) != 0)
 		return NULL;
-	for (p += 7; p < end && (*p == ' ' || *p == '\t');)
-		p++;
+	p = skip_blanks(p + 7, end);
 	if (p == end || *p != '"' || p[1] == '/')
 		return NULL;
 	close = memchr(p + 1, '"', (size_t)(end - p - 1));
@@ -163,11 +169,17 @@ static bool add_header(struct text *out, const struct inlined *i, unsigned depth
 	return true;
 }
 
+/* Of a directive, where the compiler says it is. */
+static unsigned last_line(const char *text, const struct token *t)
+{
+	return t->line + (unsigned)tame_count_lines(text + t->offset, t->size);
+}
+
 /* What stands in the text for a directive. */
 static bool add_directive(struct text *out, const char *text, struct token *t, const char *file,
 			  unsigned depth)
 {
-	const struct inlined *header = find_inlined(file, t->line);
+	const struct inlined *header = find_inlined(file, last_line(text, t));
 	const char *directive = text + t->offset;
 
 	if (header != NULL)
@@ -221,10 +233,10 @@ static bool add_file(struct text *out, const char *file, unsigned depth)
 		if (!add_directive(out, text, t, file, depth))
 			return false;
 		from = t->offset + t->size;
-		if (find_inlined(file, t->line) != NULL && from < size)
-			from++; /* the line's end */
-		if (find_inlined(file, t->line) != NULL)
-			begin_segment(out, file, t->line + 1);
+		if (find_inlined(file, last_line(text, t)) == NULL)
+			continue;
+		from += from < size; /* the line's end */
+		begin_segment(out, file, last_line(text, t) + 1);
 	}
 	tame_add(out, text + from, size - from);
 	return true;
