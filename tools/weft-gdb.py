@@ -561,7 +561,7 @@ def waiter_of(address):
             closure = int(event.cast(struct("weft_tame_event_apart").pointer())["closure_"])
         else:
             event = event.cast(struct("weft_tame_event_of_rendezvous").pointer())
-            if int(event["state_"]) not in WAITED_FOR:
+            if int(event["hook_"]["state_"]) not in WAITED_FOR:
                 return None
             closure = int(event["rendezvous_"]["closure_"])
         made = "%s of %s" % (text_at(site["text"]), file_and_line(text_at(site["where"])))

@@ -1,7 +1,11 @@
 /* weft/all_of.tame.h - all of several events: base[0] to base[n - 1] are events for the work,
  * and e is triggered when all of them were, with 0; their values are in value[0] to value[n -
- * 1]. What a twait block does, for who must be able to cancel it. See weft/adapter.h.
+ * 1]. What a twait block does, for who must be able to cancel it. If the thread that waits for e is
+ * cancelled the value is -ECANCELED, and only the values that came are in value[]. See
+ * weft/adapter.h.
  */
+#include <errno.h>
+
 #include <weft/adapter.h>
 
 #ifdef WEFT_T
@@ -45,12 +49,12 @@ __attribute__((unused)) static tamed WEFT_ALL_OF_(event(WEFT_T) base[], WEFT_T v
 	}
 	cancelled = weft_event_cancelled(e);
 	for (i = 0; memory && i < n; i++) {
-		if (!cancelled)
+		if (!cancelled && have[i])
 			value[i] = came[i];
 		else if (have[i])
 			WEFT_LOST_(came[i]);
 	}
-	trigger(e, memory ? 0 : -ENOMEM);
+	trigger(e, !memory ? -ENOMEM : left > 0 ? -ECANCELED : 0);
 	rv_cancel(r);
 	free(came);
 	free(have);
@@ -67,16 +71,20 @@ __attribute__((unused)) static tamed all_of(event() base[], int n, event(int) e)
 		trigger(e, err);
 	}
 	rendezvous(int) r;
+	_Bool cancelled = false;
 	int i, left = n;
 
 	weft_tell_cancel(e, mkevent(r, WEFT_ADAPTER_CANCELLED));
 	for (i = 0; i < n; i++)
 		base[i] = mkevent(r, i);
-	while (left > 0) {
+	while ((left > 0 && !cancelled) || weft_rendezvous_ready(r)) {
 		twait(r, i);
-		left = i < 0 ? 0 : left - 1;
+		if (i < 0)
+			cancelled = true;
+		else
+			left--;
 	}
-	trigger(e, 0);
+	trigger(e, left > 0 ? -ECANCELED : 0);
 	rv_cancel(r);
 }
 #endif

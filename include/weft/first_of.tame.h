@@ -71,6 +71,8 @@ __attribute__((unused)) static tamed first_of(event() base[], int n, event(int) 
 		base[i] = mkevent(r, i);
 	if (n > 0)
 		twait(r, first);
+	while (first < 0 && weft_rendezvous_ready(r))
+		twait(r, first);
 	trigger(e, first);
 	rv_cancel(r);
 }

@@ -1,6 +1,7 @@
 /* weft/retry.tame.h - tries an operation up to `tries` times, with a delay in between that
  * doubles each time: work(arg, event) is called until the event is triggered with a value that
- * is not below 0. e is triggered with the last value. WEFT_T is a signed integer type. See
+ * is not below 0. e is triggered with the last value; with -ECANCELED if the thread that waits for e
+ * was cancelled meanwhile. WEFT_T is a signed integer type. See
  * weft/adapter.h.
  */
 #include <errno.h>
@@ -27,15 +28,17 @@ __attribute__((unused)) static tamed WEFT_RETRY_(void (*work)(void *arg, event(W
 	}
 	rendezvous(int) r;
 	WEFT_T value = -1;
+	_Bool stopped = false;
 	int came = 0;
 
 	weft_tell_cancel(e, mkevent(r, WEFT_ADAPTER_CANCELLED));
 	for (;;) {
 		work(arg, mkevent(r, 1, value));
-		do
+		do {
 			twait(r, came);
-		while (came != 1 && weft_rendezvous_ready(r));
-		if (came != 1 || value >= 0 || --tries <= 0)
+			stopped = stopped || came == WEFT_ADAPTER_CANCELLED;
+		} while (came != 1 && weft_rendezvous_ready(r));
+		if (stopped || value >= 0 || --tries <= 0)
 			break;
 		weft_sleep_ev(delay_ns, mkevent(r, WEFT_ADAPTER_TIMEOUT));
 		delay_ns *= 2;
@@ -43,6 +46,8 @@ __attribute__((unused)) static tamed WEFT_RETRY_(void (*work)(void *arg, event(W
 		if (came == WEFT_ADAPTER_CANCELLED)
 			break;
 	}
+	if (came != 1)
+		value = (WEFT_T)-ECANCELED;
 	if (came == 1 && value >= 0 && weft_event_cancelled(e))
 		WEFT_LOST_(value);
 	trigger(e, value);

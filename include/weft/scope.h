@@ -28,7 +28,8 @@
  * -ECANCELED. Exactly: a call that returns -ECANCELED has done nothing, and one that has
  * done something says so (X1). Calls that need not wait (an open lock, a message that
  * is there) are not touched; weft_yield, weft_hop, weft_close and the wait for a
- * finish block's end are not either. Long loops ask weft_cancelled.
+ * finish block's end are not either. Long loops ask weft_cancelled. A twait of a threaded
+ * function (weft/tame.h) lasts until its events have ended, which are told to.
  *
  * Compiling. In C the blocks need -fopenmp when compiling, and not when linking: gcc and
  * clang then make a function of the block, which Weft's library calls, and no other

@@ -48,6 +48,10 @@ typedef struct weft_tame_thread_closure {
 	weft_cleanup cleanup_;
 	uint32_t *counter_; /* of the innermost block */
 	uint32_t blocks_;   /* that control is in */
+	/* Events of its blocks that are out, and the rendezvous that it waits for: those whose end is
+	 * asked for if the thread is cancelled. */
+	struct weft_tame_event_apart *events_;
+	struct weft_tame_rendezvous *next_of_;
 } weft_tame_thread_closure;
 
 /* A function on the user's line, which gcov would count for that line once more. */
@@ -101,6 +105,14 @@ struct weft_tame_site {
 };
 typedef struct weft_tame_site weft_tame_site;
 
+/* How the holder of an event is told that it shall end: weft_on_cancel. */
+typedef struct weft_tame_hook {
+	uint32_t state_, ask_;
+	weft_fn *run_;
+	void *arg_;
+	weft_color color_;
+} weft_tame_hook;
+
 /* Events begin with one of these, and go on with slots (pointers), values and the id. The first
  * word is the generated trigger function, which stores the values and calls weft_tame_trigger.
  *	INSIDE: weft_tame_event
@@ -115,10 +127,7 @@ typedef struct weft_tame_event_of_rendezvous {
 	weft_tame_closure *closure_; /* whose slots it has, if it is held for that; else NULL */
 	struct weft_tame_event_of_rendezvous *next_, *prev_;
 	weft_color color_;
-	uint32_t state_;
-	weft_fn *hook_;
-	void *hook_arg_;
-	weft_color hook_color_;
+	weft_tame_hook hook_;
 } weft_tame_event_of_rendezvous;
 
 /* The event of any type that nobody waits for, cancelled from the beginning: for adapters that have
@@ -178,21 +187,24 @@ WEFT_API bool weft_tame_next(weft_tame_rendezvous *r, weft_tame_closure *c, void
 WEFT_API void weft_tame_rendezvous_cancel(weft_tame_rendezvous *r);
 
 /* The waits of threaded functions: a twait block's begin, which sets its counter to 1 for the
- * block itself, and its end; and for a rendezvous. They wait, and cannot be cancelled. */
+ * block itself, and its end; and for a rendezvous. They wait. If the thread is cancelled the events
+ * that are waited for are asked to end (weft_on_cancel), and the wait ends when they have. */
 WEFT_API void weft_tame_thread_block(weft_tame_thread_closure *t, uint32_t *counter);
 WEFT_API WEFT_WAITS void weft_tame_thread_join(weft_tame_thread_closure *t, uint32_t *counter);
 WEFT_API WEFT_WAITS void weft_tame_thread_next(weft_tame_thread_closure *t, weft_tame_rendezvous *r,
 					       void *id, size_t size);
 
-/* tfork. The generated struct goes on with the event, the arguments and the result. `call` runs
- * on a thread or the offload pool; `done` in the color of who forked, and triggers the event. The
- * memory is freed after that. */
+/* tfork. The generated struct goes on with the event, which is first, the arguments and the result.
+ * `call` runs on a thread or the offload pool; `done` in the color of who forked, and triggers the
+ * event. The memory is freed after that. On a thread `call` has a scope, which is cancelled if the
+ * event is cancelled or asked to end. */
 typedef struct weft_tame_fork {
 	void (*call)(struct weft_tame_fork *f);
 	void (*done)(struct weft_tame_fork *f);
 	weft_color color_;
 	uint32_t size_;
-	bool threaded_;
+	bool threaded_, stopped_;
+	weft_scope *scope_; /* while `call` has it */
 	union {
 		weft_work work_;
 		weft_timer again_;

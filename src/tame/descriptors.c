@@ -17,9 +17,9 @@ struct plain {
 
 /* What the operation would have returned; one that nobody here cancelled ended because its
  * descriptor was closed. */
-static int64_t result_of(const weft_op *op)
+static int64_t result_of(const struct wf_primitive *p, const weft_op *op)
 {
-	return op->result == -ECANCELED ? -EBADF : op->result;
+	return op->result == -ECANCELED && !p->stopped ? -EBADF : op->result;
 }
 
 static void *new_op(size_t size, size_t op, weft_tame_event *e, weft_fn *done, int *err)
@@ -46,7 +46,7 @@ static void done_int(void *arg)
 {
 	struct plain *o = arg;
 
-	wf_primitive_end_int(&o->p, (int)result_of(&o->op));
+	wf_primitive_end_int(&o->p, (int)result_of(&o->p, &o->op));
 }
 
 /* The operation was started, or not. */
@@ -119,7 +119,7 @@ void weft_close_ev(int fd, WEFT_EVENT(int) e)
 static void done_sendfile(void *arg)
 {
 	struct plain *o = arg;
-	int64_t n = result_of(&o->op), sent = o->before;
+	int64_t n = result_of(&o->p, &o->op), sent = o->before;
 
 	wf_primitive_end_size(&o->p, (ssize_t)(n >= 0 ? sent + n : sent > 0 ? sent : n));
 }
@@ -172,7 +172,7 @@ static void done_open(void *arg)
 {
 	struct opening *o = arg;
 
-	end_with_fd(&o->p, (int)result_of(&o->op));
+	end_with_fd(&o->p, (int)result_of(&o->p, &o->op));
 }
 
 static void stop_open(struct wf_primitive *p)
@@ -255,7 +255,7 @@ static void done_accept(void *arg)
 {
 	struct accepting *a = arg;
 	bool polled = a->polls, cancelled = wf_primitive_cancelled(&a->p);
-	int64_t n = result_of(&a->op);
+	int64_t n = result_of(&a->p, &a->op);
 
 	if (polled && n >= 0 && !cancelled)
 		n = accept_now(a->target, a->peer, true);
@@ -264,7 +264,7 @@ static void done_accept(void *arg)
 	if (!polled && n >= 0)
 		wf_now_more(a->target.fd); /* connections come in bursts */
 	if (!cancelled && (n == WF_NOW_WAIT || wf_accept_again(a->target.fd, n))) {
-		n = accept_wait(a, polled);
+		n = a->p.stopped ? -ECANCELED : accept_wait(a, polled);
 		if (n == 0)
 			return;
 	}
@@ -316,7 +316,7 @@ static void done_connect(void *arg)
 {
 	struct connecting *c = arg;
 
-	wf_primitive_end_int(&c->p, (int)result_of(&c->op));
+	wf_primitive_end_int(&c->p, (int)result_of(&c->p, &c->op));
 }
 
 static void stop_connect(struct wf_primitive *p)

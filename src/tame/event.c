@@ -1,5 +1,5 @@
 /* event.c - events of twait blocks: triggered once, from anywhere. */
-#include "tame/tame.h"
+#include "tame/hook.h"
 
 typedef void (*trigger_fn)(void);
 
@@ -16,19 +16,65 @@ static inline weft_tame_closure *closure_of(weft_tame_event *e)
 	return ((weft_tame_event_apart *)e)->closure_;
 }
 
-/* In the closure's color. */
-static WF_INLINE void deliver(struct wf_worker *w, weft_tame_event *e)
+static inline uint32_t *join_of(weft_tame_event *e)
 {
-	const weft_tame_site *site = e->site_;
-	weft_tame_closure *c = closure_of(e);
-	uint32_t *join = (uint32_t *)(void *)((char *)c + site->join);
+	return (uint32_t *)(void *)((char *)closure_of(e) + e->site_->join);
+}
 
-	if (site->deliver != NULL)
-		site->deliver(e);
-	if (site->kind == WEFT_TAME_APART)
-		wf_tame_put_event(w, site->size, e);
+/* Events of a thread's blocks are in a list, so that their end can be asked for. */
+
+static void list(weft_tame_thread_closure *t, weft_tame_event_apart *e)
+{
+	struct wf_block_tail *tail = wf_block_tail(&e->event);
+
+	*tail = (struct wf_block_tail){ .next = t->events_ };
+	if (t->events_ != NULL)
+		wf_block_tail(&t->events_->event)->prev = e;
+	t->events_ = e;
+}
+
+static void unlist(weft_tame_thread_closure *t, struct wf_block_tail *tail)
+{
+	if (tail->prev != NULL)
+		wf_block_tail(&tail->prev->event)->next = tail->next;
+	else
+		t->events_ = tail->next;
+	if (tail->next != NULL)
+		wf_block_tail(&tail->next->event)->prev = tail->prev;
+}
+
+static WF_NOINLINE void end_of_thread(struct wf_worker *w, weft_tame_event_apart *e)
+{
+	struct wf_block_tail *tail = wf_block_tail(&e->event);
+
+	unlist((weft_tame_thread_closure *)e->closure_, tail);
+	if (tail->hook.run_ != NULL)
+		wf_hook_remove(&e->event, &tail->hook);
+	if (wf_hook_fini(&tail->hook))
+		wf_tame_put_event(w, wf_block_event_size(e->event.site_), e);
+}
+
+/* In the closure's color, its values are where they belong. */
+static WF_INLINE void end(struct wf_worker *w, weft_tame_event *e)
+{
+	weft_tame_closure *c = closure_of(e);
+	uint32_t *join = join_of(e);
+
+	if (e->site_->kind == WEFT_TAME_APART) {
+		if (wf_tame_is_threaded(c))
+			end_of_thread(w, (weft_tame_event_apart *)e);
+		else
+			wf_tame_put_event(w, e->site_->size, e);
+	}
 	if (--*join == 0)
 		wf_tame_resume(c);
+}
+
+static WF_INLINE void deliver(struct wf_worker *w, weft_tame_event *e)
+{
+	if (e->site_->deliver != NULL)
+		e->site_->deliver(e);
+	end(w, e);
 }
 
 static void arrive(void *event)
@@ -36,17 +82,27 @@ static void arrive(void *event)
 	deliver(wf_self_worker, event);
 }
 
-/* Of two that trigger it at once, one is told. */
-static void trigger_exactly(weft_tame_event *e, weft_color color)
+static inline bool is_hooked(weft_tame_event *e)
+{
+	return wf_is_of_thread_block(e) && wf_block_tail(e)->hook.run_ != NULL;
+}
+
+/* Of two that let it go at once, one is told. */
+static void let_go_exactly(weft_tame_event *e, weft_fn *then)
 {
 	trigger_fn dead = (trigger_fn)wf_tame_dead;
+	weft_color color = closure_of(e)->color_;
 
-	if (__atomic_exchange_n(&e->trigger_, dead, __ATOMIC_ACQ_REL) == dead)
+	if (__atomic_exchange_n(&e->trigger_, dead, __ATOMIC_ACQ_REL) == dead) {
 		wf_tame_dead(e);
-	else if (wf_tame_in_color(wf_self_worker, color))
-		arrive(e);
+		return;
+	}
+	if (is_hooked(e))
+		wf_hook_remove(e, &wf_block_tail(e)->hook);
+	if (wf_tame_in_color(wf_self_worker, color))
+		then(e);
 	else
-		wf_post(color, arrive, e, e->site_->where);
+		wf_post(color, then, e, e->site_->where);
 }
 
 static void trigger_slowly(weft_tame_event *e)
@@ -54,7 +110,48 @@ static void trigger_slowly(weft_tame_event *e)
 	if (e->site_->kind == WEFT_TAME_OF_RENDEZVOUS)
 		wf_tame_trigger_of_rendezvous((weft_tame_event_of_rendezvous *)e);
 	else
-		trigger_exactly(e, closure_of(e)->color_);
+		let_go_exactly(e, arrive);
+}
+
+static void tell_of_loss(const weft_tame_event *e)
+{
+	wf_tame_report(e->site_->where,
+		       "%s was given back and not triggered: %s() waits for it forever",
+		       e->site_->text, e->site_->function);
+}
+
+/* By its holder, to a thread that waits in a block. If the thread was cancelled, or is later, the
+ * event has ended by that, without values. */
+static void give_back(void *event)
+{
+	weft_tame_event *e = event;
+	weft_tame_hook *h = &wf_block_tail(e)->hook;
+
+	if (wf_hook_was_asked(h)) {
+		end(wf_self_worker, e);
+		return;
+	}
+	h->state_ = WF_GIVEN_BACK;
+	tell_of_loss(e);
+}
+
+static void ask(weft_tame_event *e)
+{
+	weft_tame_hook *h = &wf_block_tail(e)->hook;
+
+	if (wf_hook_ask(e, h) && wf_hook_state(h) == WF_GIVEN_BACK)
+		end(wf_self_worker, e);
+}
+
+void wf_tame_block_ask(weft_tame_thread_closure *t, const uint32_t *counter)
+{
+	weft_tame_event_apart *e = t->events_, *next;
+
+	for (; e != NULL; e = next) {
+		next = wf_block_tail(&e->event)->next;
+		if (join_of(&e->event) == counter)
+			ask(&e->event);
+	}
 }
 
 static void drop(weft_tame_event *e)
@@ -63,10 +160,10 @@ static void drop(weft_tame_event *e)
 		wf_tame_dead(e);
 	else if (e->site_->kind == WEFT_TAME_OF_RENDEZVOUS)
 		wf_tame_drop_of_rendezvous((weft_tame_event_of_rendezvous *)e);
+	else if (wf_is_of_thread_block(e))
+		let_go_exactly(e, give_back);
 	else if (e->site_->kind != WEFT_TAME_OF_NOBODY)
-		wf_tame_report(e->site_->where,
-			       "%s was given back and not triggered: %s() waits for it forever",
-			       e->site_->text, e->site_->function);
+		tell_of_loss(e);
 }
 
 /* Foreign threads may still do so when the run has ended. */
@@ -100,11 +197,15 @@ void weft_tame_drop(weft_tame_event *e)
 
 void *weft_tame_event_new(weft_tame_closure *c, const weft_tame_site *site, void (*fn)(void))
 {
-	weft_tame_event_apart *e = wf_tame_get_event(wf_self_worker, site->size);
+	bool threaded = wf_tame_is_threaded(c);
+	size_t size = threaded ? wf_block_event_size(site) : site->size;
+	weft_tame_event_apart *e = wf_tame_get_event(wf_self_worker, size);
 	weft_color back = wf_tame_go_home(c);
 
 	weft_tame_event_init(&e->event, fn, site);
 	e->closure_ = c;
+	if (threaded)
+		list((weft_tame_thread_closure *)c, e);
 	++*(uint32_t *)(void *)((char *)c + site->join);
 	wf_tame_go_back(c, back);
 	return e;

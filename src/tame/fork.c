@@ -1,9 +1,14 @@
 /* fork.c - calls that block, as events: on the offload pool, or on a thread. */
 #include <errno.h>
 
+#include <weft/scope.h>
+
 #include "tame/tame.h"
 
-static void start(void *fork);
+static weft_tame_event *event_of(const weft_tame_fork *f)
+{
+	return *(weft_tame_event *const *)(const void *)(f + 1);
+}
 
 static void done(void *fork)
 {
@@ -21,15 +26,44 @@ static int call(void *fork)
 	return 0;
 }
 
-/* In the color of who forked, for the whole of it. */
-static int run_thread(void *fork)
+/* The scope is known in the color of who forked only, so that a cancel finds it while there is one. */
+static void forget_scope(void *fork)
 {
 	weft_tame_fork *f = fork;
 
-	f->call(f);
 	if (weft_color_current() != f->color_)
 		weft_hop(f->color_);
+	f->scope_ = NULL;
+}
+
+/* Nobody waits any more, or who waits was cancelled. A function that has not begun is called all the
+ * same, in a cancelled scope, as only the function knows what it returns then. */
+static void stop(void *fork)
+{
+	weft_tame_fork *f = fork;
+
+	f->stopped_ = true;
+	if (f->scope_ != NULL)
+		(void)weft_scope_cancel(f->scope_);
+}
+
+/* Begins and ends in the color of who forked. What the function has started, and left running, is not
+ * waited for by the event, but belongs to the scope. */
+static int run_thread(void *fork)
+{
+	weft_tame_fork *f = fork;
+	weft_cleanup cleanup;
+	weft_scope scope;
+
+	weft_scope_begin_at(&scope, event_of(f)->site_->where);
+	f->scope_ = &scope;
+	(void)weft_cleanup_push(&cleanup, forget_scope, f);
+	if (f->stopped_)
+		(void)weft_scope_cancel(&scope);
+	f->call(f);
+	(void)weft_cleanup_pop(true);
 	done(f);
+	(void)weft_scope_end(&scope);
 	return 0;
 }
 
@@ -62,10 +96,14 @@ void *weft_tame_fork_new(size_t size, bool on_thread)
 	f->color_ = weft_color_current();
 	f->size_ = (uint32_t)size;
 	f->threaded_ = on_thread;
+	f->stopped_ = false;
+	f->scope_ = NULL;
 	return f;
 }
 
 void weft_tame_fork_start(weft_tame_fork *f)
 {
+	if (f->threaded_)
+		weft_tame_on_cancel(event_of(f), stop, f);
 	start(f);
 }

@@ -124,10 +124,10 @@ static void granted(void *arg)
 	end(arg);
 }
 
-static void stop(struct wf_primitive *p)
+static void give_up(struct wf_tame_locker *k)
 {
-	struct wf_tame_locker *chain = NULL, *k = WF_CONTAINER(p, struct wf_tame_locker, p);
 	weft_tame_lock *l = k->lock;
+	struct wf_tame_locker *chain = NULL;
 	enum wf_home_how how = wf_home_enter(&l->home_);
 	bool listed = k->listed;
 
@@ -138,7 +138,14 @@ static void stop(struct wf_primitive *p)
 	wf_home_leave(&l->home_, how);
 	tell(chain);
 	if (listed)
-		(void)wf_primitive_end(p);
+		(void)wf_primitive_end(&k->p);
+}
+
+/* Who still waits could not tell whether he has the lock. */
+static void stop(struct wf_primitive *p)
+{
+	if (!wf_primitive_goes_on(p))
+		give_up(WF_CONTAINER(p, struct wf_tame_locker, p));
 }
 
 static int trylock(weft_tame_lock *l, bool shared, const char *where)

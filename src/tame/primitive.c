@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tame/hook.h"
+
 enum { AT_ONCE_MAX = 64 };
 
 static void *init(struct wf_primitive *p, size_t size, weft_tame_event *e)
@@ -36,7 +38,18 @@ static void stop(void *arg)
 {
 	struct wf_primitive *p = arg;
 
+	p->stopped = true;
 	p->stop(p);
+}
+
+bool wf_primitive_goes_on(struct wf_primitive *p)
+{
+	if (wf_primitive_cancelled(p))
+		return false;
+	p->stopped = false;
+	wf_hook_be_deaf(p->event);
+	weft_tame_on_cancel(p->event, stop, p);
+	return true;
 }
 
 void wf_primitive_begun(struct wf_primitive *p, void (*fn)(struct wf_primitive *p))

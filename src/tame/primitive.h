@@ -6,6 +6,10 @@
  * operation, or ends it. In any case it comes to its end once, by wf_primitive_end: nobody
  * else knows whether what the operation brought has found somebody who takes it.
  *
+ * A thread that waits in a twait block or by twait(r), and is cancelled, asks for an end too, and then
+ * waits for it (hook.h): `stopped` without being cancelled. Then the end is told as ever, by what
+ * has happened, or -ECANCELED.
+ *
  * What a cancelled function had in its closure is gone at once, though the word of it
  * is still on its way. So an operation that can be cancelled never works on memory of its caller:
  * it asks until it can be answered at once, or has memory of its own.
@@ -22,6 +26,7 @@ struct wf_primitive {
 	void (*stop)(struct wf_primitive *p); /* NULL: nothing stops it */
 	size_t size;
 	weft_color color;
+	bool stopped; /* `stop` was called */
 };
 
 /* An event of whatever type, as the functions here take it. */
@@ -41,6 +46,10 @@ static inline bool wf_primitive_cancelled(const struct wf_primitive *p)
 {
 	return weft_tame_cancelled(p->event);
 }
+
+/* In `stop`: there is no way to tell that it did not happen. If somebody still waits it goes on, and is
+ * only stopped when nobody does. Returns whether it goes on. */
+bool wf_primitive_goes_on(struct wf_primitive *p);
 
 /* It is over, and p is gone. Returns the event, to be triggered; NULL if it was cancelled. */
 weft_tame_event *wf_primitive_end(struct wf_primitive *p);

@@ -20,7 +20,7 @@ static void end_signal(struct signal *s)
 
 	if (signo != 0 && wf_primitive_cancelled(&s->p))
 		wf_signal_put_back(signo);
-	wf_primitive_end_int(&s->p, signo);
+	wf_primitive_end_int(&s->p, signo != 0 ? signo : -ECANCELED);
 	wf_live_add(-1);
 }
 

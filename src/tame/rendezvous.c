@@ -16,33 +16,31 @@
  * changes.
  */
 #include "base/report.h"
-#include "tame/tame.h"
+#include "tame/hook.h"
 
 typedef weft_tame_event_of_rendezvous revent;
 
-enum { ARMED, HOOKED, POSTED, DROPPED, GIVEN_BACK, FIRED, CANCELLED, TOLD };
-
 static inline uint32_t state_of(const revent *e)
 {
-	return __atomic_load_n(&e->state_, __ATOMIC_ACQUIRE);
+	return wf_hook_state(&e->hook_);
 }
 
 static inline void set_state(revent *e, uint32_t state)
 {
-	__atomic_store_n(&e->state_, state, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->hook_.state_, state, __ATOMIC_RELEASE);
 }
 
 /* From ARMED or HOOKED to a new state; false, and the state that was found, from any other. */
 static bool move(revent *e, uint32_t from_armed, uint32_t from_hooked, uint32_t *found)
 {
-	*found = ARMED;
+	*found = WF_ARMED;
 	for (;;) {
-		uint32_t to = *found == ARMED ? from_armed : from_hooked;
+		uint32_t to = *found == WF_ARMED ? from_armed : from_hooked;
 
-		if (*found != ARMED && *found != HOOKED)
+		if (*found != WF_ARMED && *found != WF_HOOKED)
 			return false;
-		if (__atomic_compare_exchange_n(&e->state_, found, to, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
+		if (__atomic_compare_exchange_n(&e->hook_.state_, found, to, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			return true;
 	}
 }
@@ -50,7 +48,13 @@ static bool move(revent *e, uint32_t from_armed, uint32_t from_hooked, uint32_t 
 static void free_event(revent *e)
 {
 	e->event.trigger_ = (void (*)(void))wf_tame_dead;
-	wf_tame_put_event(wf_self_worker, e->event.site_->size, e);
+	if (wf_hook_fini(&e->hook_))
+		wf_tame_put_event(wf_self_worker, e->event.site_->size, e);
+}
+
+void wf_tame_free_of_rendezvous(revent *e)
+{
+	free_event(e);
 }
 
 /* The ring of armed events. */
@@ -99,7 +103,7 @@ static void arm_if_here(weft_tame_rendezvous *r, weft_tame_closure *c, revent *e
 {
 	if (WF_UNLIKELY(!wf_tame_in_color(wf_worker_self(), e->color_))) {
 		tell_of_other_color(r, e->event.site_->where, e->event.site_->text);
-		e->state_ = CANCELLED;
+		e->hook_.state_ = WF_CANCELLED;
 		return;
 	}
 	if (WF_UNLIKELY(c != r->closure_))
@@ -117,23 +121,22 @@ void *weft_tame_rendezvous_event(weft_tame_rendezvous *r, weft_tame_closure *c,
 	e->rendezvous_ = r;
 	e->closure_ = NULL;
 	e->color_ = r->closure_->color_;
-	e->hook_ = NULL;
-	e->state_ = ARMED;
+	e->hook_.state_ = WF_ARMED;
+	e->hook_.ask_ = WF_UNASKED;
+	e->hook_.run_ = NULL;
 	arm_if_here(r, c, e);
 	wf_tame_go_back(c, back);
 	return e;
 }
 
-/* In the rendezvous' color. */
-static void fire(revent *e)
+/* It can be waited for, in the rendezvous' color. */
+static void list_fired(revent *e)
 {
 	weft_tame_rendezvous *r = e->rendezvous_;
 	weft_tame_closure *waiter = r->waiter_;
 
-	if (e->event.site_->deliver != NULL)
-		e->event.site_->deliver(e);
 	disarm(r, e);
-	set_state(e, FIRED); /* one who triggers it again may look */
+	set_state(e, WF_FIRED); /* one who triggers it again may look */
 	e->next_ = e;
 	if (r->fired_ != NULL) {
 		e->next_ = r->fired_->next_;
@@ -146,6 +149,13 @@ static void fire(revent *e)
 	}
 }
 
+static void fire(revent *e)
+{
+	if (e->event.site_->deliver != NULL)
+		e->event.site_->deliver(e);
+	list_fired(e);
+}
+
 /* Whose last event was given back or cancelled, while somebody waits. */
 static void tell_of_vain_wait(const weft_tame_rendezvous *r, const char *why)
 {
@@ -154,8 +164,13 @@ static void tell_of_vain_wait(const weft_tame_rendezvous *r, const char *why)
 			       r->waiter_->function_->name, r->site_->name, why);
 }
 
+/* One that was asked to end has ended by that, without values. */
 static void give_back(revent *e)
 {
+	if (wf_hook_was_asked(&e->hook_)) {
+		list_fired(e);
+		return;
+	}
 	disarm(e->rendezvous_, e);
 	tell_of_vain_wait(e->rendezvous_, "its last event was given back");
 	free_event(e);
@@ -167,34 +182,14 @@ static void arrive(void *event)
 	revent *e = event;
 	uint32_t state = state_of(e);
 
-	if (state == DROPPED)
+	if (state == WF_DROPPED)
 		free_event(e);
-	else if (state == GIVEN_BACK)
+	else if (state == WF_GIVEN_BACK)
 		give_back(e);
-	else if (state == POSTED)
+	else if (state == WF_POSTED)
 		fire(e);
 	else
 		wf_tame_dead(&e->event);
-}
-
-/* Who was to trigger it tells the one that asked to be told that there is nothing to be told. */
-static void tell_note(void *note)
-{
-	weft_trigger((WEFT_EVENT())note);
-}
-
-static void unhook(revent *e)
-{
-	weft_fn *hook = e->hook_;
-
-	if (!wf_tame_in_color(wf_self_worker, e->hook_color_))
-		wf_tame_report(e->event.site_->where,
-			       "%s of %s() is used in another color than the one that is told if "
-			       "it is cancelled",
-			       e->event.site_->text, e->event.site_->function);
-	e->hook_ = NULL;
-	if (hook == tell_note)
-		weft_tame_drop(e->hook_arg_);
 }
 
 /* Of two that trigger it at once, one is told. */
@@ -207,9 +202,9 @@ static void let_go_exactly(revent *e, uint32_t to)
 			arrive(e);
 		else
 			wf_post(e->color_, arrive, e, e->event.site_->where);
-	} else if (state == CANCELLED) {
+	} else if (state == WF_CANCELLED) {
 		free_event(e);
-	} else if (state != TOLD) { /* tell will free it */
+	} else if (state != WF_TOLD) { /* tell will free it */
 		wf_tame_dead(&e->event);
 	}
 }
@@ -219,10 +214,10 @@ static void let_go(revent *e, void (*here)(revent *e), uint32_t elsewhere)
 {
 	uint32_t state = state_of(e);
 
-	if (WF_UNLIKELY(e->hook_ != NULL))
-		unhook(e);
-	if (wf_tame_in_color(wf_self_worker, e->color_) && (state == ARMED || state == HOOKED) &&
-	    !WF_LOAD(&wf_tame_checks))
+	if (WF_UNLIKELY(e->hook_.run_ != NULL))
+		wf_hook_remove(&e->event, &e->hook_);
+	if (wf_tame_in_color(wf_self_worker, e->color_) &&
+	    (state == WF_ARMED || state == WF_HOOKED) && !WF_LOAD(&wf_tame_checks))
 		here(e);
 	else
 		let_go_exactly(e, elsewhere);
@@ -230,78 +225,12 @@ static void let_go(revent *e, void (*here)(revent *e), uint32_t elsewhere)
 
 void wf_tame_trigger_of_rendezvous(revent *e)
 {
-	let_go(e, fire, POSTED);
+	let_go(e, fire, WF_POSTED);
 }
 
 void wf_tame_drop_of_rendezvous(revent *e)
 {
-	let_go(e, give_back, GIVEN_BACK);
-}
-
-/* In the color of who is to trigger it. */
-static void tell(void *event)
-{
-	revent *e = event;
-	weft_fn *hook = e->hook_;
-
-	if (hook == NULL) {
-		free_event(e);
-		return;
-	}
-	e->hook_ = NULL;
-	set_state(e, CANCELLED);
-	hook(e->hook_arg_);
-}
-
-/* From one state to another; false, and the state that was found, from any other. */
-static bool change(revent *e, uint32_t *from, uint32_t to)
-{
-	return __atomic_compare_exchange_n(&e->state_, from, to, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_ACQUIRE);
-}
-
-/* Only in HOOKED and TOLD others look at the hook's color. */
-static void hook_again(revent *e)
-{
-	uint32_t state = HOOKED;
-
-	if (e->hook_ != NULL)
-		unhook(e);
-	change(e, &state, ARMED);
-}
-
-void weft_tame_on_cancel(weft_tame_event *event, weft_fn *fn, void *arg)
-{
-	revent *e = (revent *)event;
-	uint32_t state = ARMED;
-
-	if (event->site_->kind == WEFT_TAME_OF_NOBODY)
-		fn(arg);
-	if (event->site_->kind != WEFT_TAME_OF_RENDEZVOUS)
-		return;
-	hook_again(e);
-	e->hook_ = fn;
-	e->hook_arg_ = arg;
-	if (state_of(e) == TOLD)
-		return;
-	e->hook_color_ = weft_color_current();
-	if (change(e, &state, HOOKED))
-		return;
-	if (state == CANCELLED) {
-		set_state(e, TOLD);
-		wf_post(e->hook_color_, tell, e, event->site_->where);
-	} else {
-		unhook(e);
-		wf_tame_dead(event);
-	}
-}
-
-void weft_tame_tell_cancel(weft_tame_event *e, WEFT_EVENT() note)
-{
-	if (e->site_->kind == WEFT_TAME_INSIDE || e->site_->kind == WEFT_TAME_APART)
-		weft_event_drop(note);
-	else
-		weft_tame_on_cancel(e, tell_note, (void *)(uintptr_t)note);
+	let_go(e, give_back, WF_GIVEN_BACK);
 }
 
 static void cancel(revent *e)
@@ -309,10 +238,10 @@ static void cancel(revent *e)
 	uint32_t state;
 
 	disarm(e->rendezvous_, e);
-	if (!move(e, CANCELLED, TOLD, &state))
-		set_state(e, DROPPED);
-	else if (state == HOOKED)
-		wf_post(e->hook_color_, tell, e, e->event.site_->where);
+	if (!move(e, WF_CANCELLED, WF_TOLD, &state))
+		set_state(e, WF_DROPPED);
+	else if (state == WF_HOOKED)
+		wf_hook_post_cancel(&e->event, &e->hook_);
 }
 
 bool weft_tame_cancelled(const weft_tame_event *e)
@@ -322,7 +251,7 @@ bool weft_tame_cancelled(const weft_tame_event *e)
 	if (e->site_->kind != WEFT_TAME_OF_RENDEZVOUS)
 		return e->site_->kind == WEFT_TAME_OF_NOBODY;
 	state = state_of((const revent *)e);
-	return state == CANCELLED || state == TOLD;
+	return state == WF_CANCELLED || state == WF_TOLD;
 }
 
 static revent *take_fired(weft_tame_rendezvous *r)
@@ -343,6 +272,17 @@ static void cancel_all(weft_tame_rendezvous *r)
 	while (r->fired_ != NULL)
 		free_event(take_fired(r));
 	tell_of_vain_wait(r, "its events were cancelled");
+}
+
+/* The newest first: before one that was asked lie only others that were. */
+void wf_tame_rendezvous_ask(weft_tame_rendezvous *r)
+{
+	revent *e = r->armed_ != NULL ? r->armed_->prev_ : NULL;
+
+	if (e == NULL || !wf_tame_in_color(wf_self_worker, r->closure_->color_))
+		return;
+	while (wf_hook_ask(&e->event, &e->hook_) && e != r->armed_)
+		e = e->prev_;
 }
 
 void weft_tame_rendezvous_cancel(weft_tame_rendezvous *r)

@@ -178,12 +178,22 @@ static int wait_on(struct rw *r, bool ready)
 	return weft_op_poll_at(&r->op, t->target.fd, POLLIN, r->p.event->site_->where);
 }
 
+/* It was stopped: how much was done before, if anything. */
+static void end_early(struct rw *r)
+{
+	end(r, r->t.done > 0 ? (int64_t)r->t.done : -ECANCELED);
+}
+
 static void go_on(struct rw *r, bool ready)
 {
 	size_t before = r->t.done;
 	int64_t result;
 	enum state state = advance(&r->t, true, ready, &result);
 
+	if (state != OVER && r->p.stopped) {
+		end_early(r);
+		return;
+	}
 	if (state != OVER)
 		result = wait_on(r, ready && state == WAITS && r->t.done == before);
 	if (state == OVER || result < 0)
@@ -196,6 +206,10 @@ static void done(void *arg)
 	struct rw *r = arg;
 	int64_t n = r->op.result, result = n;
 
+	if (n == -ECANCELED && r->p.stopped) {
+		end_early(r);
+		return;
+	}
 	if (n == -ECANCELED || wf_primitive_cancelled(&r->p)) {
 		end(r, -EBADF);
 		return;

@@ -143,7 +143,7 @@ static void mutex_answers(void *arg)
 {
 	struct locking *l = arg;
 	bool cancelled = wf_primitive_cancelled(&l->p);
-	int rc = wf_mutex_answer(l->mutex, &l->waiter, cancelled ? -ECANCELED : 0);
+	int rc = wf_mutex_answer(l->mutex, &l->waiter, cancelled || l->p.stopped ? -ECANCELED : 0);
 
 	if (rc == -EBUSY)
 		return;
@@ -273,8 +273,9 @@ static int have_scope(struct scoped *s)
 static int run_scope(void *arg)
 {
 	struct scoped *s = arg;
+	bool unwanted = wf_primitive_cancelled(&s->p) || s->p.stopped;
 
-	wf_primitive_end_int(&s->p, wf_primitive_cancelled(&s->p) ? -ECANCELED : have_scope(s));
+	wf_primitive_end_int(&s->p, unwanted ? -ECANCELED : have_scope(s));
 	return 0;
 }
 

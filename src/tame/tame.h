@@ -106,9 +106,14 @@ void wf_tame_resume(weft_tame_closure *c);
 /* One that holds it does no more. In its color. */
 void wf_tame_release(weft_tame_closure *c);
 
-/* The event of a rendezvous: its part of weft_tame_trigger, weft_tame_drop and weft_tame_on_cancel. */
+/* The event of a rendezvous: its part of weft_tame_trigger and weft_tame_drop; and its end. */
 void wf_tame_trigger_of_rendezvous(weft_tame_event_of_rendezvous *e);
 void wf_tame_drop_of_rendezvous(weft_tame_event_of_rendezvous *e);
+void wf_tame_free_of_rendezvous(weft_tame_event_of_rendezvous *e);
+
+/* The thread that waits is cancelled: asks for the end of the events that are out. In its color. */
+void wf_tame_rendezvous_ask(weft_tame_rendezvous *r);
+void wf_tame_block_ask(weft_tame_thread_closure *t, const uint32_t *counter);
 
 /* The function ends while r is in use. */
 void wf_tame_rendezvous_fini(weft_tame_rendezvous *r);

@@ -31,6 +31,7 @@ static void leave(weft_tame_thread_closure *t)
 	while (t->c.rendezvous_ != NULL)
 		wf_tame_rendezvous_fini(t->c.rendezvous_);
 	t->wait_.what = "events with variables of its function";
+	t->wait_.stop = NULL; /* they are others' */
 	if (--t->c.holds_ > 0)
 		weft_suspend(&t->wait_);
 	wf_tame_go_back(&t->c, back);
@@ -75,10 +76,27 @@ void weft_tame_thread_block(weft_tame_thread_closure *t, uint32_t *counter)
 	*counter = 1;
 }
 
+/* The thread is cancelled, and waits on: for events that now end, as their holders are told. So each
+ * has happened or has not, and none writes to this stack when the function has gone on (X1). */
+static bool ask_block(weft_wait *w)
+{
+	weft_tame_thread_closure *t = WF_CONTAINER(w, weft_tame_thread_closure, wait_);
+
+	wf_tame_block_ask(t, t->counter_);
+	return false;
+}
+
+static bool ask_rendezvous(weft_wait *w)
+{
+	wf_tame_rendezvous_ask(WF_CONTAINER(w, weft_tame_thread_closure, wait_)->next_of_);
+	return false;
+}
+
 void weft_tame_thread_join(weft_tame_thread_closure *t, uint32_t *counter)
 {
 	weft_color back = wf_tame_thread_home(&t->c);
 
+	t->wait_.stop = ask_block;
 	if (--*counter > 0)
 		weft_suspend(&t->wait_);
 	t->c.state_--;
@@ -92,6 +110,8 @@ void weft_tame_thread_next(weft_tame_thread_closure *t, weft_tame_rendezvous *r,
 {
 	weft_color back = wf_tame_thread_home(&t->c);
 
+	t->wait_.stop = ask_rendezvous;
+	t->next_of_ = r;
 	while (!weft_tame_next(r, &t->c, id, size))
 		weft_suspend(&t->wait_);
 	wf_tame_go_back(&t->c, back);
