@@ -27,6 +27,7 @@
  *	twait(r, i);            waits for the next event of r that was triggered; twait(r);
  *	trigger(e, v, w);       triggers an event: once
  *	rv_cancel(r);           nobody waits for the events of r any more
+ *	rv_stop(r);             asks for an end of the events of r that are out; they are waited for
  *	trefused (err) { ... }  at the beginning of a tamed function: what to do, with its parameters,
  *	                        if there is no memory for its closure
  *	tfork(e, f(x, y));      calls f where it may block, and triggers e with what it returned

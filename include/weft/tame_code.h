@@ -185,6 +185,7 @@ WEFT_API void *weft_tame_rendezvous_event(weft_tame_rendezvous *r, weft_tame_clo
  * none, and c's body is called again when one is there. */
 WEFT_API bool weft_tame_next(weft_tame_rendezvous *r, weft_tame_closure *c, void *id, size_t size);
 WEFT_API void weft_tame_rendezvous_cancel(weft_tame_rendezvous *r);
+WEFT_API void weft_tame_rendezvous_stop(weft_tame_rendezvous *r);
 
 /* The waits of threaded functions: a twait block's begin, which sets its counter to 1 for the
  * block itself, and its end; and for a rendezvous. They wait. If the thread is cancelled the events

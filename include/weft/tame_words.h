@@ -19,6 +19,7 @@
 #define rendezvous(...) WEFT_RENDEZVOUS(__VA_ARGS__)
 #define ton(...) weft_ton(__VA_ARGS__)
 #define rv_cancel(r) weft_tame_rendezvous_cancel(WEFT_TAME_R(r))
+#define rv_stop(r) weft_tame_rendezvous_stop(WEFT_TAME_R(r))
 
 #ifdef WEFT_TAME_READING
 #define trigger(...) WEFT_TAME_TRIGGER_ weft_trigger(__VA_ARGS__)

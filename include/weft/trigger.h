@@ -103,17 +103,23 @@ WEFT_API void weft_tame_on_cancel(weft_tame_event *e, weft_fn *fn, void *arg);
  *
  *	tamed receive(event(int) done)
  *	{
- *		rendezvous() r;
- *		int rc = -ECANCELED;
+ *		rendezvous(bool) r;
+ *		bool stop;
+ *		int rc;
  *
- *		weft_tell_cancel(done, mkevent(r));
- *		weft_channel_receive_ev(ch, &message, mkevent(r, rc));
- *		twait(r);
- *		rv_cancel(r);
+ *		weft_tell_cancel(done, mkevent(r, true));
+ *		weft_channel_receive_ev(ch, &message, mkevent(r, false, rc));
+ *		twait(r, stop);
+ *		if (stop) {
+ *			rv_stop(r);
+ *			twait(r, stop);
+ *		}
  *		trigger(done, rc);
  *	}
  *
- * A function that writes nothing of this is waited for. One that gives `done` to another function
+ * rv_stop asks what is waited for to end, and it still comes, with -ECANCELED or what it has
+ * brought. (rv_cancel, in its place, gives it up: what is on its way from another color is lost
+ * then.) A function that writes nothing of this is waited for. One that gives `done` to another function
  * need not: that function has it.
  *
  * Takes:    note.

@@ -285,6 +285,17 @@ void wf_tame_rendezvous_ask(weft_tame_rendezvous *r)
 		e = e->prev_;
 }
 
+void weft_tame_rendezvous_stop(weft_tame_rendezvous *r)
+{
+	weft_color back = wf_tame_go_home(r->closure_);
+
+	if (WF_LIKELY(wf_tame_in_color(wf_self_worker, r->closure_->color_)))
+		wf_tame_rendezvous_ask(r);
+	else
+		tell_of_other_color(r, r->site_->where, "rv_stop");
+	wf_tame_go_back(r->closure_, back);
+}
+
 void weft_tame_rendezvous_cancel(weft_tame_rendezvous *r)
 {
 	weft_color back = wf_tame_go_home(r->closure_);

@@ -346,6 +346,63 @@ THREAD_TEST(a_tamed_function_that_knows_nothing_of_cancels_is_waited_for, 1)
 	return 0;
 }
 
+/* A tamed function asks in its turn, and gets each event: also what came in that moment. */
+static int stopped_rc[3];
+
+static tamed stops_its_own(weft_channel *ready, event(int) done)
+{
+	rendezvous(int) r;
+	int i, got;
+
+	weft_channel_receive_ev(quiet, &received, mkevent(r, 0, stopped_rc[0]));
+	weft_channel_receive_ev(ready, &got, mkevent(r, 1, stopped_rc[1]));
+	knows_nothing(mkevent(r, 2, stopped_rc[2]));
+	rv_stop(r);
+	rv_stop(r);
+	for (i = 0; i < 3; i++)
+		twait(r);
+	trigger(done, got);
+}
+
+static threaded int wait_for_stopper(void *arg)
+{
+	int got = 0;
+
+	twait {
+		stops_its_own(arg, mkevent(got));
+	}
+	return got;
+}
+
+static int send_later(void *unused)
+{
+	int x = 3;
+
+	(void)unused;
+	let_all_run();
+	return weft_channel_send(quiet, &x);
+}
+
+THREAD_TEST(rv_stop_asks_for_an_end_and_the_events_still_come, 1)
+{
+	weft_channel *ready = weft_channel_new(sizeof(int), 1);
+	int x = 8;
+
+	quiet = weft_channel_new(sizeof(int), 1);
+	received = 0;
+	CHECK_EQ(weft_channel_send(ready, &x), 0);
+	CHECK_EQ(weft_go(send_later, NULL), 0);
+	CHECK_EQ(wait_for_stopper(ready), 8);
+	CHECK_EQ(stopped_rc[0], -ECANCELED);
+	CHECK_EQ(stopped_rc[1], 0);
+	CHECK_EQ(stopped_rc[2], 0); /* it does not listen */
+	CHECK_EQ(received, 3);
+	nothing_is_left();
+	CHECK_EQ(weft_channel_free(ready), 0);
+	CHECK_EQ(weft_channel_free(quiet), 0);
+	return 0;
+}
+
 /* Hooks of plain C */
 
 static event(int) kept;
@@ -576,15 +633,12 @@ static int sleeps(int times)
 
 static threaded int sleeps_by_event(int times)
 {
-	int rc = 0;
-
 	while (times-- > 0 && !weft_cancelled()) {
 		twait {
 			weft_sleep_ev(1000 * WEFT_SEC, mkevent());
 		}
-		rc = -ECANCELED;
 	}
-	return rc;
+	return weft_cancelled() ? -ECANCELED : 0;
 }
 
 static threaded int sleeps_elsewhere(int times)
@@ -739,7 +793,7 @@ static threaded int sleeps_again(void *unused)
 
 	(void)unused;
 	CHECK(weft_cancelled());
-	CHECK_EQ(sleeps_by_event(1), 0); /* it has looked */
+	CHECK_EQ(sleeps_by_event(1), -ECANCELED);
 	twait {
 		weft_sleep_ev(1000 * WEFT_SEC, mkevent());
 	}
