@@ -27,28 +27,29 @@ static void list(weft_tame_thread_closure *t, weft_tame_event_apart *e)
 {
 	struct wf_block_tail *tail = wf_block_tail(&e->event);
 
-	*tail = (struct wf_block_tail){ .next = t->events_ };
-	if (t->events_ != NULL)
-		wf_block_tail(&t->events_->event)->prev = e;
+	tail->next = t->events_;
+	tail->at = &t->events_;
+	tail->hook.state_ = WF_ARMED;
+	tail->hook.ask_ = WF_UNASKED;
+	tail->hook.run_ = NULL;
+	if (tail->next != NULL)
+		wf_block_tail(&tail->next->event)->at = &tail->next;
 	t->events_ = e;
 }
 
-static void unlist(weft_tame_thread_closure *t, struct wf_block_tail *tail)
+static void unlist(struct wf_block_tail *tail)
 {
-	if (tail->prev != NULL)
-		wf_block_tail(&tail->prev->event)->next = tail->next;
-	else
-		t->events_ = tail->next;
+	*tail->at = tail->next;
 	if (tail->next != NULL)
-		wf_block_tail(&tail->next->event)->prev = tail->prev;
+		wf_block_tail(&tail->next->event)->at = tail->at;
 }
 
 static WF_NOINLINE void end_of_thread(struct wf_worker *w, weft_tame_event_apart *e)
 {
 	struct wf_block_tail *tail = wf_block_tail(&e->event);
 
-	unlist((weft_tame_thread_closure *)e->closure_, tail);
-	if (tail->hook.run_ != NULL)
+	unlist(tail);
+	if (WF_UNLIKELY(tail->hook.run_ != NULL))
 		wf_hook_remove(&e->event, &tail->hook);
 	if (wf_hook_fini(&tail->hook))
 		wf_tame_put_event(w, wf_block_event_size(e->event.site_), e);

@@ -1,12 +1,6 @@
 /* hook.c - hooks of events: set and removed in the holder's color, and called there. */
 #include "tame/hook.h"
 
-bool wf_hook_fini(weft_tame_hook *h)
-{
-	return WF_LIKELY(__atomic_load_n(&h->ask_, __ATOMIC_ACQUIRE) != WF_ASKING) ||
-	       __atomic_exchange_n(&h->ask_, WF_LEFT, __ATOMIC_ACQ_REL) != WF_ASKING;
-}
-
 /* The holder of an event tells the one that asked to be told that there is nothing to be told. */
 static void tell_note(void *note)
 {
@@ -124,8 +118,9 @@ static void hook_again(weft_tame_event *e, weft_tame_hook *h)
 {
 	uint32_t state = WF_HOOKED;
 
-	if (h->run_ != NULL)
-		wf_hook_remove(e, h);
+	if (h->run_ == NULL)
+		return;
+	wf_hook_remove(e, h);
 	(void)wf_hook_change(h, &state, WF_ARMED);
 }
 

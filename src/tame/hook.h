@@ -46,7 +46,7 @@ enum wf_event_request {
 
 /* What lies behind an event of a block of a threaded function. */
 struct wf_block_tail {
-	weft_tame_event_apart *next, *prev; /* of t->events_ */
+	weft_tame_event_apart *next, **at; /* of t->events_; and where that is told of it */
 	weft_tame_hook hook;
 };
 
@@ -99,7 +99,11 @@ void wf_hook_be_deaf(weft_tame_event *e);
 void wf_hook_remove(weft_tame_event *e, weft_tame_hook *h);
 
 /* The event ends. False: its memory is not to be freed yet, and will be. */
-bool wf_hook_fini(weft_tame_hook *h);
+static inline bool wf_hook_fini(weft_tame_hook *h)
+{
+	return WF_LIKELY(__atomic_load_n(&h->ask_, __ATOMIC_ACQUIRE) != WF_ASKING) ||
+	       __atomic_exchange_n(&h->ask_, WF_LEFT, __ATOMIC_ACQ_REL) != WF_ASKING;
+}
 
 /* In the holder's color: nobody waits any more. False: the holder had let the event go. */
 bool wf_hook_tell(weft_tame_hook *h);

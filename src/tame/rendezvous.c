@@ -130,7 +130,7 @@ void *weft_tame_rendezvous_event(weft_tame_rendezvous *r, weft_tame_closure *c,
 }
 
 /* It can be waited for, in the rendezvous' color. */
-static void list_fired(revent *e)
+static WF_INLINE void list_fired(revent *e)
 {
 	weft_tame_rendezvous *r = e->rendezvous_;
 	weft_tame_closure *waiter = r->waiter_;
