@@ -243,6 +243,87 @@ THREAD_TEST(a_transfer_that_is_cancelled_tells_how_much_was_done, 1)
 	return 0;
 }
 
+/* What comes while the cancel is under way is told, or is still there. */
+struct moment {
+	int fd[2], ls, other;
+	weft_channel *ch;
+	ssize_t n;
+	int rc, message, conn;
+	char buf[8];
+};
+
+static threaded int wait_for_each(void *arg)
+{
+	struct moment *m = arg;
+
+	twait {
+		weft_read_ev(m->fd[0], m->buf, 8, mkevent(m->n));
+		weft_channel_receive_ev(m->ch, &m->message, mkevent(m->rc));
+		weft_accept_ev(m->ls, NULL, mkevent(m->conn));
+	}
+	return 0;
+}
+
+static void bring(struct moment *m)
+{
+	struct sockaddr_in addr = address_of(m->ls);
+	int x = 3;
+
+	CHECK_EQ(write(m->fd[1], "hello", 5), 5);
+	CHECK_EQ(weft_channel_send(m->ch, &x), 0);
+	m->other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK_EQ(connect(m->other, (struct sockaddr *)&addr, sizeof addr), 0);
+}
+
+static void check_moment(struct moment *m)
+{
+	if (m->n == -ECANCELED)
+		m->n = weft_read(m->fd[0], m->buf, 8);
+	CHECK_EQ(m->n, 5);
+	CHECK(memcmp(m->buf, "hello", 5) == 0);
+	if (m->rc == -ECANCELED)
+		m->rc = weft_channel_receive(m->ch, &m->message);
+	CHECK_EQ(m->rc, 0);
+	CHECK_EQ(m->message, 3);
+	if (m->conn == -ECANCELED)
+		m->conn = weft_accept(m->ls, NULL);
+	CHECK(m->conn >= 0);
+	CHECK_EQ(weft_close(m->conn), 0);
+	CHECK_EQ(weft_close(m->other), 0);
+}
+
+static void one_moment(struct moment *m, int stage)
+{
+	weft_scope s;
+
+	*m = (struct moment){ .ls = m->ls, .ch = m->ch };
+	(stage % 2 ? make_pipe : socket_pair)(m->fd);
+	weft_scope_begin(&s);
+	CHECK_EQ(weft_async_call(wait_for_each, m), 0);
+	for (int i = 0; i < stage / 8; i++)
+		weft_yield();
+	bring(m);
+	for (int i = 0; i < stage / 2 % 4; i++)
+		weft_yield();
+	CHECK_EQ(weft_scope_cancel(&s), 0);
+	CHECK_EQ(weft_scope_end(&s), 0);
+	nothing_is_left();
+	check_moment(m);
+	CHECK_EQ(weft_close(m->fd[0]), 0);
+	CHECK_EQ(weft_close(m->fd[1]), 0);
+}
+
+THREAD_TEST(nothing_is_lost_that_comes_while_the_cancel_is_under_way, 1)
+{
+	struct moment m = { .ls = listener(), .ch = weft_channel_new(sizeof(int), 1) };
+
+	for (int stage = 0; stage < 64; stage++)
+		one_moment(&m, stage);
+	CHECK_EQ(weft_channel_free(m.ch), 0);
+	CHECK_EQ(weft_close(m.ls), 0);
+	return 0;
+}
+
 /* Tamed functions */
 
 static weft_channel *quiet;
