@@ -320,6 +320,11 @@ TEST(cancel_that_loses_a_message_is_found)
 	must_find(LOSES_MESSAGE);
 }
 
+TEST(a_tamed_function_that_forgets_a_message_is_found)
+{
+	must_find(GIVES_UP);
+}
+
 TEST(a_shield_that_cancel_enters_is_found)
 {
 	must_find(SHIELD_IS_OPEN);

@@ -62,6 +62,22 @@ static const struct example {
 	  "x=0 y=1 z=0 i=0 p=[] q=[] r=[] and ends\n"
 	  "x=0 y=2 z=0 i=0 p=[] q=[] r=[] and ends\n",
 	  AT_ONCE },
+	{ "T-Try-Cancel: a thread that waits for an event goes on when that has ended",
+	  "finish A { async { try recv x from p by block else { y := 1; } } cancel A;"
+	  " try recv x from q by next else { z := 1; } }",
+	  "x=0 y=1 z=1 i=0 p=[] q=[] r=[] and ends\n", 0 },
+	{ "T-Try-Cancel: a cancel passes through tamed functions, and reaches forked calls",
+	  "finish A { async { try recv x from p by child else { y := 1; } } cancel A;"
+	  " try recv x from q by fork else { z := 1; } }",
+	  "x=0 y=1 z=1 i=0 p=[] q=[] r=[] and ends\n", 0 },
+	{ "T-Try-Cancel: by an event, too, it is one or the other",
+	  "finish A { send 1 to p; cancel A; try recv x from p by child else { y := 1; } }",
+	  "x=1 y=0 z=0 i=0 p=[] q=[] r=[] and ends\n"
+	  "x=0 y=1 z=0 i=0 p=[1] q=[] r=[] and ends\n",
+	  0 },
+	{ "Cancel: a tamed function that does not listen is not reached",
+	  "finish A { async { recv x from p by deaf; } cancel A; }",
+	  "x=0 y=0 z=0 i=0 p=[] q=[] r=[] and waits for ever\n", 0 },
 	{ "E_c: blocks within a cancelled one are reached, whoever is in them",
 	  "finish A { finish B { async { finish D { cancel A; try recv x from p else { y := 1; }"
 	  " } } } }",

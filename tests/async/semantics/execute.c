@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "async/semantics/account.h"
+#include "async/semantics/events.h"
 #include "async/semantics/interpret.h"
 #include "harness/test.h"
 
@@ -105,6 +106,14 @@ static void let_others(struct run *r)
 		account_wrong(&r->account, "weft_yield failed");
 }
 
+static int wait_for(const struct run *r, weft_channel *ch, const struct command *c, int *message)
+{
+	if (c->by != BY_CALL)
+		return operate_by_event((enum way)c->by, ch, c->kind == SEND, message,
+					r->e->bug == GIVES_UP);
+	return c->kind == SEND ? weft_channel_send(ch, message) : weft_channel_receive(ch, message);
+}
+
 /* Does a send or receive, perhaps in another color. */
 static int operate_at(struct run *r, struct piece *me, const struct command *c, int *message)
 {
@@ -118,7 +127,7 @@ static int operate_at(struct run *r, struct piece *me, const struct command *c, 
 	if (away)
 		hop(r, r->e->beside);
 	turn_to(r, me, OPERATES, c);
-	rc = c->kind == SEND ? weft_channel_send(ch, message) : weft_channel_receive(ch, message);
+	rc = wait_for(r, ch, c, message);
 	account_done(&r->account, me, c, rc == 0);
 	if (away && !stays)
 		hop(r, r->color);
@@ -126,14 +135,17 @@ static int operate_at(struct run *r, struct piece *me, const struct command *c, 
 }
 
 /* Sends and receives the variables themselves, as the figure does; copies of them where
- * other cores are at it. An operation without try is in a shield.
+ * other cores are at it, and by events, which come some time before the thread goes on. An
+ * operation without try is in a shield; by a tamed function that does not listen it needs none.
  */
 static int operate(struct run *r, struct piece *me, const struct command *c)
 {
 	int *variable = &r->store[c->kind == RECV ? c->variable : c->from == NONE ? 0 : c->from];
 	int copy = c->kind == SEND && c->from == NONE ? c->plus : *variable, before = *variable;
-	bool copies = r->e->manner == BESIDE_IT || (c->kind == SEND && c->from == NONE);
-	bool shields = !c->tries || (r->e->bug == CANCELS_ONCE && account_cancelled(me->block));
+	bool copies = r->e->manner == BESIDE_IT || c->by != BY_CALL ||
+		      (c->kind == SEND && c->from == NONE);
+	bool shields = (!c->tries && c->by != BY_DEAF) ||
+		       (r->e->bug == CANCELS_ONCE && account_cancelled(me->block));
 	struct block shield;
 	int rc;
 

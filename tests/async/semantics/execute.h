@@ -30,6 +30,7 @@ enum seeded_bug {
 	CANCELS_OUTER,  /* cancel reaches the block around the one it names */
 	CANCELS_ONCE,   /* cancel ends the waits there are, but not those that come later */
 	STARTS_LATE,    /* async lets the code behind it run first */
+	GIVES_UP,       /* a tamed function that is asked to end says so though a message came */
 	BUGS,
 };
 

@@ -12,6 +12,7 @@ struct making {
 	uint64_t random;
 	int left; /* commands that may still be made */
 	int loops;
+	bool events;
 };
 
 static int below(struct making *m, int n)
@@ -67,6 +68,16 @@ static int8_t choose_label(struct making *m, int up)
 	}
 }
 
+/* What is in a try must listen. */
+static enum way choose_way(struct making *m, bool tries)
+{
+	enum way by = BY_CALL;
+
+	if (m->events && below(m, 3) == 0)
+		by = (enum way)(1 + below(m, WAYS - 1));
+	return tries && by == BY_DEAF ? BY_CHILD : by;
+}
+
 static void fill_in(struct making *m, struct command *c, int up)
 {
 	c->variable = (int8_t)below(m, COUNTER);
@@ -95,9 +106,11 @@ static void fill_in(struct making *m, struct command *c, int up)
 		if (c->from != NONE)
 			c->plus = 0;
 		c->tries = below(m, 3) == 0;
+		c->by = (uint8_t)choose_way(m, c->tries);
 		break;
 	case RECV:
 		c->tries = below(m, 4) > 0;
+		c->by = (uint8_t)choose_way(m, c->tries);
 		break;
 	default:
 		break;
@@ -137,9 +150,9 @@ static void make_sequence(struct making *m, int up, int8_t *link, int most, int 
 	}
 }
 
-void program_make(struct program *p, uint64_t seed, int size)
+void program_make(struct program *p, uint64_t seed, int size, bool events)
 {
-	struct making m = { .p = p, .random = seed };
+	struct making m = { .p = p, .random = seed, .events = events };
 	int8_t *link = &p->command[0].body;
 
 	memset(p, 0, sizeof *p);

@@ -77,6 +77,12 @@ static bool is_final(const struct interpreter *in, const struct command *c)
 	return is_io(c) || (c->kind == CANCEL && (in->rules & BESIDE));
 }
 
+/* Whether an operation is done at another moment than that of its thread. */
+static bool is_beside(const struct interpreter *in, const struct command *c)
+{
+	return (in->rules & BESIDE) || (is_io(c) && c->by != BY_CALL);
+}
+
 /* Gives the operation that a thread has come to, or NULL. */
 static const struct command *operation(const struct interpreter *in, const struct state *s, int t)
 {
@@ -179,7 +185,7 @@ static void add_along(struct interpreter *in, const struct state *s, int channel
 		if (c == NULL || (is_io(c) && c->channel != channel) || !possible(in, s, c))
 			continue;
 		next = *s;
-		do_io(in, &next, t, in->rules & BESIDE);
+		do_io(in, &next, t, is_beside(in, c));
 		states_add(in, &next);
 	}
 }
@@ -191,7 +197,7 @@ static void add_at_once(struct interpreter *in, const struct state *s)
 	const struct command *c = &in->p->command[s->thread[t].place];
 	struct state next = *s;
 
-	if ((in->rules & BESIDE) && is_io(c))
+	if (is_beside(in, c) && is_io(c))
 		add_along(in, s, c->channel);
 	if (c->tries && cancelled(in, s, s->thread[t].pool))
 		add_cancelled(in, s, t);
@@ -322,7 +328,8 @@ static void add_computed(struct interpreter *in, const struct state *s, int t)
 static void block(struct interpreter *in, struct state *s, struct thread *thread)
 {
 	leave_stack(s);
-	if ((in->rules & BESIDE) && in->p->command[thread->place].kind == SEND)
+	if (is_beside(in, &in->p->command[thread->place]) &&
+	    in->p->command[thread->place].kind == SEND)
 		add_computed(in, s, (int)(thread - s->thread));
 }
 
@@ -367,7 +374,7 @@ static bool add_operation(struct interpreter *in, const struct state *s, int t,
 	if (possible(in, s, c)) {
 		struct state next = *s;
 
-		do_io(in, &next, t, in->rules & BESIDE);
+		do_io(in, &next, t, is_beside(in, c));
 		states_add(in, &next);
 		any = true;
 	}
@@ -375,7 +382,7 @@ static bool add_operation(struct interpreter *in, const struct state *s, int t,
 		add_cancelled(in, s, t);
 		any = true;
 	}
-	if ((in->rules & BESIDE) && c->kind == SEND && !thread->holds) {
+	if (is_beside(in, c) && c->kind == SEND && !thread->holds) {
 		add_computed(in, s, t);
 		any = true;
 	}

@@ -95,6 +95,21 @@ static void take_condition(struct reading *r, struct command *c)
 	expect(r, ")");
 }
 
+static void take_way(struct reading *r, struct command *c)
+{
+	static const char *const way[WAYS] = {
+		[BY_BLOCK] = "block", [BY_NEXT] = "next", [BY_CHILD] = "child",
+		[BY_DEAF] = "deaf",   [BY_FORK] = "fork",
+	};
+
+	if (!take(r, "by"))
+		return;
+	for (int by = BY_BLOCK; by < WAYS && c->by == BY_CALL; by++)
+		if (take(r, way[by]))
+			c->by = (uint8_t)by;
+	CHECK(c->by != BY_CALL);
+}
+
 static void take_io(struct reading *r, struct command *c, int8_t id)
 {
 	if (c->kind == SEND) {
@@ -105,6 +120,7 @@ static void take_io(struct reading *r, struct command *c, int8_t id)
 		expect(r, "from");
 	}
 	c->channel = take_letter(r, "pqr");
+	take_way(r, c);
 	if (c->tries) {
 		expect(r, "else");
 		take_body(r, id, &c->other);

@@ -35,6 +35,8 @@ static void change_fields(struct command *d, enum change how)
 	} else if (how == TO_ZERO) {
 		d->from = NONE;
 		d->plus = 0;
+	} else if (how == TO_CALL) {
+		d->by = BY_CALL;
 	}
 }
 
@@ -117,6 +119,14 @@ static void print_body(FILE *f, const struct program *p, int first, int depth)
 	fputs("}", f);
 }
 
+static void print_way(FILE *f, const struct command *c)
+{
+	static const char *const way[WAYS] = { "", "block", "next", "child", "deaf", "fork" };
+
+	if (c->by != BY_CALL)
+		fprintf(f, " by %s", way[c->by]);
+}
+
 static void print_io(FILE *f, const struct program *p, const struct command *c, int depth)
 {
 	if (c->tries)
@@ -128,6 +138,7 @@ static void print_io(FILE *f, const struct program *p, const struct command *c, 
 	} else {
 		fprintf(f, "recv %c from %c", variable_name[c->variable], channel_name[c->channel]);
 	}
+	print_way(f, c);
 	if (c->tries) {
 		fputs(" else", f);
 		print_body(f, p, c->other, depth);

@@ -2,9 +2,10 @@
  * what they can end with.
  *
  * A program is a tree of commands, all in a finish block, in the order they are written.
- * The language is that of figure 5, with four additions: cancel may name an outer block,
+ * The language is that of figure 5, with five additions: cancel may name an outer block,
  * a shield is a block that cancelling what is around it does not enter, a channel may be
- * bounded, and the condition of while counts, so that every loop ends.
+ * bounded, the condition of while counts, so that every loop ends, and an operation may be
+ * waited for by an event.
  */
 #ifndef TESTS_ASYNC_SEMANTICS_PROGRAM_H
 #define TESTS_ASYNC_SEMANTICS_PROGRAM_H
@@ -34,8 +35,19 @@ enum kind {
 	RECV,   /* variable from channel */
 };
 
+/* How a thread waits for an operation. To the semantics all but the first are the same. */
+enum way {
+	BY_CALL,
+	BY_BLOCK, /* an event of a twait block */
+	BY_NEXT,  /* an event of a rendezvous */
+	BY_CHILD, /* an event of a tamed function, which lets a cancel pass */
+	BY_DEAF,  /* of one that does not: what is not in a try needs no shield then */
+	BY_FORK,  /* an event of a call on another thread */
+	WAYS,
+};
+
 struct command {
-	uint8_t kind;
+	uint8_t kind, by;
 	bool tries; /* SEND, RECV: try ... else other; else it cannot be cancelled */
 	int8_t variable, from, times, plus, channel, label; /* from: NONE is 0 */
 	/* Commands; NONE is the end of a sequence. */
@@ -73,8 +85,9 @@ static inline int8_t value_of(const struct command *c, const int8_t *store)
 	return (int8_t)((c->from == NONE ? 0 : store[c->from] * c->times) + c->plus);
 }
 
-/* A random program of at most `size` commands, the outer block not counted. */
-void program_make(struct program *p, uint64_t seed, int size);
+/* A random program of at most `size` commands, the outer block not counted. `events`: some of its
+ * operations are waited for by events. */
+void program_make(struct program *p, uint64_t seed, int size, bool events);
 
 /* How programs are changed: to check elisions, and to shrink those that fail. */
 enum change {
@@ -84,6 +97,7 @@ enum change {
 	DROP_ELSE, /* its else branch is emptied */
 	PLAIN,     /* try becomes the plain operation, a shield becomes finish */
 	TO_ZERO,   /* what it computes becomes 0 */
+	TO_CALL,   /* it is waited for by a call */
 };
 
 /* Writes to `to` what becomes of `from` when the commands marked are changed. A cancel

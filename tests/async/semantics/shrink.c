@@ -16,6 +16,8 @@ static bool is_smaller(const struct command *c, enum change how)
 		return c->tries || c->kind == SHIELD;
 	case TO_ZERO:
 		return (c->kind == ASSIGN || c->kind == SEND) && c->from != NONE;
+	case TO_CALL:
+		return c->by != BY_CALL;
 	}
 	return false;
 }
@@ -24,7 +26,7 @@ static bool is_smaller(const struct command *c, enum change how)
 static bool shrink_once(struct program *p, bool (*fails)(const struct program *p, void *arg),
 			void *arg)
 {
-	for (int how = DELETE; how <= TO_ZERO; how++) {
+	for (int how = DELETE; how <= TO_CALL; how++) {
 		for (int id = 1; id < p->count; id++) {
 			bool marked[MAX_COMMANDS] = { false };
 			struct program smaller;
