@@ -397,6 +397,76 @@ static tamed without_memory(event(int) done)
 	trigger(done, 0);
 }
 
+/* A thread that is cancelled while it waits for adapters: each tells that nothing came, or what did, and
+ * what they began has ended. */
+static void work_for_ever(void *arg, event(int) e)
+{
+	(void)arg;
+	endless(e);
+}
+
+static threaded int waits_for_adapters(void *unused)
+{
+	event() plain[2], plain_limited;
+	event(int) base[2], limited;
+	int value[2] = { 7, 7 }, x = 5, which = 5, which_plain = 5, all = 5, all_plain = 5, y = 5;
+	_Bool in_time = true, plain_in_time = true;
+
+	(void)unused;
+	twait {
+		add_timeout_int(NEVER, &limited, mkevent(in_time, x));
+		endless(limited);
+		add_timeout(NEVER, &plain_limited, mkevent(plain_in_time));
+		weft_sleep_ev(NEVER, plain_limited);
+		all_of_int(base, value, 2, mkevent(all));
+		endless(base[0]);
+		trigger(base[1], 3);
+		all_of(plain, 2, mkevent(all_plain));
+		weft_sleep_ev(NEVER, plain[0]);
+		weft_sleep_ev(NEVER, plain[1]);
+		retry_int(work_for_ever, NULL, 3, 1, mkevent(y));
+	}
+	twait {
+		first_of_int(base, 2, mkevent(which, x));
+		endless(base[0]);
+		endless(base[1]);
+		first_of(plain, 2, mkevent(which_plain));
+		weft_sleep_ev(NEVER, plain[0]);
+		weft_sleep_ev(NEVER, plain[1]);
+	}
+	CHECK(weft_cancelled());
+	CHECK(!in_time && !plain_in_time);
+	CHECK_EQ(all, -ECANCELED);
+	CHECK_EQ(value[0], 7);
+	CHECK_EQ(value[1], 3);
+	CHECK_EQ(all_plain, -ECANCELED);
+	CHECK_EQ(y, -ECANCELED);
+	CHECK_EQ(which, -1);
+	CHECK_EQ(which_plain, -1);
+	return 0;
+}
+
+static int cancels_adapters(void *unused)
+{
+	weft_scope s;
+
+	(void)unused;
+	begun = cancelled = 0;
+	weft_scope_begin(&s);
+	CHECK_EQ(weft_async_call(waits_for_adapters, NULL), 0);
+	CHECK_EQ(weft_scope_cancel(&s), 0);
+	CHECK_EQ(weft_scope_end(&s), 0);
+	YIELD_UNTIL(atomic_load(&wf_tame_events_in_use) == 0);
+	CHECK_EQ(begun, 5);
+	CHECK_EQ(cancelled, 5);
+	return 0;
+}
+
+TEST(a_cancelled_thread_is_told_by_adapters)
+{
+	CHECK_EQ(weft_run(cancels_adapters, NULL, NULL), 0);
+}
+
 TEST(any_one_failure_is_told)
 {
 	long n = 0;
