@@ -548,6 +548,34 @@ THREAD_TEST(an_event_that_is_triggered_while_the_word_is_on_its_way_is_not_told,
 	return 0;
 }
 
+/* The memory of such an event is not used for another until the word has come. */
+THREAD_TEST(a_word_that_comes_late_does_not_touch_other_events, 1)
+{
+	weft_fn *run = hook;
+	event(int) others[4];
+	weft_scope s, other;
+
+	told = 0;
+	weft_scope_begin(&s);
+	CHECK_EQ(weft_async_call(wait_with_hook, &run), 0);
+	CHECK_EQ(weft_scope_cancel(&s), 0);
+	trigger(kept, -6);
+	weft_shield_begin(&other);
+	for (int i = 0; i < 4; i++) {
+		CHECK_EQ(weft_async_call(wait_with_hook, &run), 0);
+		others[i] = kept;
+	}
+	let_all_run();
+	CHECK_EQ(atomic_load(&wf_tame_events_in_use), 4);
+	for (int i = 0; i < 4; i++)
+		trigger(others[i], -7);
+	CHECK_EQ(weft_scope_end(&other), -7);
+	CHECK_EQ(weft_scope_end(&s), -6);
+	nothing_is_left();
+	CHECK_EQ(told, 0);
+	return 0;
+}
+
 THREAD_TEST(an_event_that_is_given_back_when_asked_to_end_has_ended, 1)
 {
 	weft_fn *run = hook_and_drop;
