@@ -229,11 +229,12 @@ static int rounds(void *seed)
 	return 0;
 }
 
-static void stress(int workers)
+static void stress(int workers, const char *mode)
 {
 	weft_options opt = { .workers = workers, .stall_ms = -1 };
 	uint64_t seed = TEST_SEED;
 
+	setenv("WEFT_TAME", mode, 1);
 	catch_reports();
 	CHECK_EQ(weft_run(rounds, &seed, &opt), 0);
 	if (caught.count[WEFT_REPORT_MISUSE] > 0)
@@ -244,12 +245,17 @@ static void stress(int workers)
 
 TEST(whenever_a_cancel_comes_no_event_is_lost_or_left)
 {
-	stress(1);
+	stress(1, "no");
 }
 
 TEST(whenever_a_cancel_comes_on_two_workers_no_event_is_lost_or_left)
 {
-	stress(2);
+	stress(2, "no");
+}
+
+TEST(whenever_a_cancel_comes_no_event_is_lost_or_left_while_it_is_checked)
+{
+	stress(2, "check");
 }
 
 TEST_MAIN
