@@ -39,10 +39,11 @@
  * color of the closure. Triggering never runs other code than that: who waited goes on later.
  *
  * Cancelling. A threaded function whose thread is cancelled (weft/scope.h) while it waits, in a
- * twait block or by twait(r), goes on when all it waits for has ended. Primitive events and calls by
- * tfork end soon, and say -ECANCELED, or what has happened. A tamed function is told by
- * weft_tell_cancel or weft_on_cancel; if it asks for neither it is waited for. The threaded
- * function sees the values, and weft_cancelled().
+ * twait block or by twait(r), goes on when all it waits for has ended. Primitive events and threaded
+ * functions that tfork has called end soon, and say -ECANCELED or what has happened; what tfork has
+ * called on the offload pool comes to its end. A tamed function is told by weft_tell_cancel or
+ * weft_on_cancel; if it asks for neither it is waited for. The threaded function sees the values,
+ * and weft_cancelled().
  *
  * Rules. An event is triggered once, by whom it was given to; a second time is reported,
  * with the place where the event was made. One that is never triggered leaves its closure

@@ -55,7 +55,7 @@ static WF_NOINLINE void end_of_thread(struct wf_worker *w, weft_tame_event_apart
 		wf_tame_put_event(w, wf_block_event_size(e->event.site_), e);
 }
 
-/* In the closure's color, its values are where they belong. */
+/* Ends an event whose values are in their slots, in the closure's color. */
 static WF_INLINE void end(struct wf_worker *w, weft_tame_event *e)
 {
 	weft_tame_closure *c = closure_of(e);
@@ -121,8 +121,8 @@ static void tell_of_loss(const weft_tame_event *e)
 		       e->site_->text, e->site_->function);
 }
 
-/* By its holder, to a thread that waits in a block. If the thread was cancelled, or is later, the
- * event has ended by that, without values. */
+/* The holder gives the event back, and a thread waits for it in a block. The event ends without values
+ * if its end was asked for, now or later; else the thread waits forever. */
 static void give_back(void *event)
 {
 	weft_tame_event *e = event;

@@ -26,7 +26,7 @@ static int call(void *fork)
 	return 0;
 }
 
-/* The scope is known in the color of who forked only, so that a cancel finds it while there is one. */
+/* Only the color of the caller of tfork uses scope_, so a cancel never finds a scope that is gone. */
 static void forget_scope(void *fork)
 {
 	weft_tame_fork *f = fork;
@@ -36,8 +36,8 @@ static void forget_scope(void *fork)
 	f->scope_ = NULL;
 }
 
-/* Nobody waits any more, or who waits was cancelled. A function that has not begun is called all the
- * same, in a cancelled scope, as only the function knows what it returns then. */
+/* The hook of the event. A function that has not begun is still called, in a cancelled scope: only the
+ * function knows what it returns then. */
 static void stop(void *fork)
 {
 	weft_tame_fork *f = fork;
@@ -47,8 +47,8 @@ static void stop(void *fork)
 		(void)weft_scope_cancel(f->scope_);
 }
 
-/* Begins and ends in the color of who forked. What the function has started, and left running, is not
- * waited for by the event, but belongs to the scope. */
+/* Begins and ends in the color of the caller of tfork. The event does not wait for threads that the
+ * function has started and left running; they belong to the scope. */
 static int run_thread(void *fork)
 {
 	weft_tame_fork *f = fork;

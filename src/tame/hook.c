@@ -1,7 +1,7 @@
 /* hook.c - hooks of events: set and removed in the holder's color, and called there. */
 #include "tame/hook.h"
 
-/* The holder of an event tells the one that asked to be told that there is nothing to be told. */
+/* The hook of weft_tell_cancel: triggers the note. */
 static void tell_note(void *note)
 {
 	weft_trigger((WEFT_EVENT())note);
@@ -37,7 +37,7 @@ static bool change_ask(weft_tame_hook *h, uint32_t from, uint32_t to)
 					   __ATOMIC_SEQ_CST);
 }
 
-/* In the holder's color. */
+/* The word of a request, in the hook's color. */
 static void tell_of_request(void *event)
 {
 	weft_tame_event *e = event;
@@ -54,7 +54,7 @@ static void tell_of_request(void *event)
 	} else if (run != NULL && wf_hook_change(h, &state, WF_ARMED)) {
 		h->run_ = NULL;
 		run(h->arg_);
-	} /* else it was let go, or is cancelled, and the word of that comes next */
+	} /* else the event was let go, or it is cancelled, and the word of that follows */
 }
 
 static void post_request(weft_tame_event *e, weft_tame_hook *h, uint32_t from)
@@ -67,7 +67,7 @@ bool wf_hook_ask(weft_tame_event *e, weft_tame_hook *h)
 {
 	if (!change_ask(h, WF_UNASKED, WF_ASKED))
 		return false;
-	/* Who sets a hook now sees the request, or is seen here. */
+	/* A holder that sets a hook at this moment sees the request, or its hook is seen here. */
 	if (__atomic_load_n(&h->state_, __ATOMIC_SEQ_CST) == WF_HOOKED)
 		post_request(e, h, WF_ASKED);
 	return true;
@@ -124,7 +124,7 @@ static void hook_again(weft_tame_event *e, weft_tame_hook *h)
 	(void)wf_hook_change(h, &state, WF_ARMED);
 }
 
-/* It waits for a word that was not sent, as there was no hook: now there is one. */
+/* Sends the word of a request that was made when there was no hook. */
 static void hooked(weft_tame_event *e, weft_tame_hook *h)
 {
 	uint32_t ask = __atomic_load_n(&h->ask_, __ATOMIC_SEQ_CST);

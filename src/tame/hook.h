@@ -1,29 +1,34 @@
-/* hook.h - how the holder of an event, who is to trigger it, is told that the event shall end soon.
+/* hook.h - how the holder of an event learns that the event shall end soon.
  *
- * Terms. The waiter is the closure that the event was made for; the holder is whoever is to trigger
- * the event, and may have set a hook in his own color. Two things call the hook. A cancel, of a
- * rendezvous: nobody waits any more. A request, of a thread that was cancelled while it waits: it
- * still waits, and the holder ends the event as ever, by its value or an error. So no value is
- * lost, and no slot is written to when the thread has gone on (X1).
+ * Terms. The waiter is the closure that the event was made for. The holder is the code that is to
+ * trigger the event; it may set a hook, which is called in the color where it was set. Two things
+ * call the hook:
  *
- * Events of rendezvous have a hook, and so have events of blocks of threaded functions. Events of
- * blocks of tamed functions have none: they stay as small as they are.
+ *	cancel     The rendezvous is cancelled, or has ended: nobody waits for the event any more.
+ *	request    The waiter asks for an end of the event, and still waits for it: a thread that was
+ *	           cancelled, or rv_stop. The holder triggers the event as ever, with its value or
+ *	           an error. So no value is lost, and no slot is written to after the wait (X1).
  *
- * What the two agree by is `state_`, for a cancel (rendezvous.c), and `ask_`, for a request:
+ * Events of rendezvous can have a hook, and so can events of blocks of threaded functions. Events of
+ * blocks of tamed functions cannot: they stay as small as they are.
  *
- *	UNASKED    no request was made.
- *	ASKED      the waiter has made a request, and no hook was called for it.
- *	ASKING     the word of it is on its way to the holder's color.
- *	ANSWERED   the hook was called, or the holder had let go of the event before.
- *	DEAF       the holder cannot end early; only a cancel calls its hook.
- *	LEFT       the event is gone, and its memory is left to the word that is on its way.
+ * Waiter and holder agree by two words: by `state_` for a cancel (see rendezvous.c), and by `ask_`
+ * for a request:
+ *
+ *	UNASKED    The waiter has made no request.
+ *	ASKED      The waiter has made a request, and no hook was called for it yet.
+ *	ASKING     The word of the request is on its way to the hook's color.
+ *	ANSWERED   The word has come: the hook was called, unless the event had been let go.
+ *	DEAF       The holder cannot end early; only a cancel calls its hook.
+ *	LEFT       The event is gone. The word that is on its way frees its memory.
  */
 #ifndef WF_TAME_HOOK_H
 #define WF_TAME_HOOK_H
 
 #include "tame/tame.h"
 
-/* Of an event of a rendezvous: see rendezvous.c. One of a block is ARMED, HOOKED or GIVEN_BACK. */
+/* States of an event of a rendezvous (see rendezvous.c). An event of a block has three of them: ARMED,
+ * HOOKED and GIVEN_BACK. */
 enum wf_event_state {
 	WF_ARMED,
 	WF_HOOKED,
@@ -89,26 +94,26 @@ static inline bool wf_hook_was_asked(const weft_tame_hook *h)
 	return __atomic_load_n(&h->ask_, __ATOMIC_RELAXED) != WF_UNASKED;
 }
 
-/* The waiter asks for an end of the event, in its color. False: it has done so before. */
+/* Makes a request, in the waiter's color. Returns false if there was one before. */
 bool wf_hook_ask(weft_tame_event *e, weft_tame_hook *h);
 
-/* The holder, whose hook is being called for a request, cannot end early. */
+/* Says, in a hook that was called for a request, that the holder cannot end early. */
 void wf_hook_be_deaf(weft_tame_event *e);
 
-/* The holder lets the event go: its hook is not called any more. */
+/* Removes the hook, in its color: the holder lets the event go. */
 void wf_hook_remove(weft_tame_event *e, weft_tame_hook *h);
 
-/* The event ends. False: its memory is not to be freed yet, and will be. */
+/* Ends the event. Returns false if a word on its way will free the memory. */
 static inline bool wf_hook_fini(weft_tame_hook *h)
 {
 	return WF_LIKELY(__atomic_load_n(&h->ask_, __ATOMIC_ACQUIRE) != WF_ASKING) ||
 	       __atomic_exchange_n(&h->ask_, WF_LEFT, __ATOMIC_ACQ_REL) != WF_ASKING;
 }
 
-/* In the holder's color: nobody waits any more. False: the holder had let the event go. */
+/* Calls the hook for a cancel, in its color. Returns false if the event had been let go. */
 bool wf_hook_tell(weft_tame_hook *h);
 
-/* The word of a cancel goes to the holder's color. */
+/* Sends the word of a cancel to the hook's color. */
 void wf_hook_post_cancel(weft_tame_event *e, weft_tame_hook *h);
 
 #endif

@@ -141,7 +141,7 @@ static void give_up(struct wf_tame_locker *k)
 		(void)wf_primitive_end(&k->p);
 }
 
-/* Who still waits could not tell whether he has the lock. */
+/* The event has no value: a waiter that is still there could not tell whether it has the lock. */
 static void stop(struct wf_primitive *p)
 {
 	if (!wf_primitive_goes_on(p))

@@ -164,7 +164,7 @@ static void tell_of_vain_wait(const weft_tame_rendezvous *r, const char *why)
 			       r->waiter_->function_->name, r->site_->name, why);
 }
 
-/* One that was asked to end has ended by that, without values. */
+/* If the end of the event was asked for, it ends by this, without values. */
 static void give_back(revent *e)
 {
 	if (wf_hook_was_asked(&e->hook_)) {
@@ -274,7 +274,7 @@ static void cancel_all(weft_tame_rendezvous *r)
 	tell_of_vain_wait(r, "its events were cancelled");
 }
 
-/* The newest first: before one that was asked lie only others that were. */
+/* The newest event first: all events that are older than one that was asked were asked too. */
 void wf_tame_rendezvous_ask(weft_tame_rendezvous *r)
 {
 	revent *e = r->armed_ != NULL ? r->armed_->prev_ : NULL;

@@ -76,8 +76,8 @@ void weft_tame_thread_block(weft_tame_thread_closure *t, uint32_t *counter)
 	*counter = 1;
 }
 
-/* The thread is cancelled, and waits on: for events that now end, as their holders are told. So each
- * has happened or has not, and none writes to this stack when the function has gone on (X1). */
+/* The thread is cancelled. It asks for an end of its events and waits on, until they have ended: so each
+ * has happened or has not, and none writes to this stack after the wait (X1). */
 static bool ask_block(weft_wait *w)
 {
 	weft_tame_thread_closure *t = WF_CONTAINER(w, weft_tame_thread_closure, wait_);
