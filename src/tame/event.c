@@ -29,9 +29,7 @@ static void list(weft_tame_thread_closure *t, weft_tame_event_apart *e)
 
 	tail->next = t->events_;
 	tail->at = &t->events_;
-	tail->hook.state_ = WF_ARMED;
-	tail->hook.ask_ = WF_UNASKED;
-	tail->hook.run_ = NULL;
+	wf_hook_init(&tail->hook);
 	if (tail->next != NULL)
 		wf_block_tail(&tail->next->event)->at = &tail->next;
 	t->events_ = e;

@@ -89,6 +89,14 @@ static inline bool wf_hook_change(weft_tame_hook *h, uint32_t *from, uint32_t to
 					   __ATOMIC_SEQ_CST);
 }
 
+static inline void wf_hook_init(weft_tame_hook *h)
+{
+	h->state_ = WF_ARMED;
+	__asm__ volatile("" : : : "memory"); /* one store of both would be slow to read in parts */
+	h->ask_ = WF_UNASKED;
+	h->run_ = NULL;
+}
+
 static inline bool wf_hook_was_asked(const weft_tame_hook *h)
 {
 	return __atomic_load_n(&h->ask_, __ATOMIC_RELAXED) != WF_UNASKED;

@@ -121,9 +121,7 @@ void *weft_tame_rendezvous_event(weft_tame_rendezvous *r, weft_tame_closure *c,
 	e->rendezvous_ = r;
 	e->closure_ = NULL;
 	e->color_ = r->closure_->color_;
-	e->hook_.state_ = WF_ARMED;
-	e->hook_.ask_ = WF_UNASKED;
-	e->hook_.run_ = NULL;
+	wf_hook_init(&e->hook_);
 	arm_if_here(r, c, e);
 	wf_tame_go_back(c, back);
 	return e;
