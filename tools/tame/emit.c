@@ -250,6 +250,15 @@ static void emit_descriptor(struct text *out, const struct function *f)
 	tame_print(out, "\t.size = sizeof(struct %s__c),\n};\n", f->stem);
 }
 
+/* Then it cannot be written twice. */
+static bool declares_type(struct range head)
+{
+	for (size_t i = tame_token_at(head.begin); tokens[i].offset < head.end; i++)
+		if (tame_is(i, "{"))
+			return true;
+	return false;
+}
+
 /* Everything that the function's text refers to. The function itself is declared as it will be
  * defined, since the tables name it. */
 void tame_emit_before(struct text *out, struct function *f)
@@ -261,7 +270,7 @@ void tame_emit_before(struct text *out, struct function *f)
 		tame_move_types(out, f);
 		tame_emit_event_types(out, f);
 		emit_closure(out, f);
-		if (!f->threaded)
+		if (!declares_type(head))
 			tame_print(out, "%s;\n", tame_range(head));
 		if (!f->threaded)
 			tame_print(out, "static void %s__body(void *\5p);\n", f->stem);
