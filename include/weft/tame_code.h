@@ -56,9 +56,9 @@ typedef struct weft_tame_thread_closure {
 
 /* A function on the user's line, which gcov would count for that line once more. */
 #if defined(__has_attribute) && __has_attribute(no_profile_instrument_function)
-#define WEFT_TAME_UNCOUNTED __attribute__((no_profile_instrument_function))
+#define WEFT_TAME_UNCOUNTED_ __attribute__((no_profile_instrument_function))
 #else
-#define WEFT_TAME_UNCOUNTED
+#define WEFT_TAME_UNCOUNTED_
 #endif
 
 /* A closure for a call of f, or NULL: then weft_tame_refusal says why, and the call ends with the

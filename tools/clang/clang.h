@@ -165,6 +165,7 @@ enum { CXDiagnostic_Warning = 2, CXDiagnostic_Error = 3 };
 	X(const char *, getFileContents, (CXTranslationUnit, CXFile, size_t *)) \
 	X(int, Location_isInSystemHeader, (CXSourceLocation)) \
 	X(CXCursor, getCursorReferenced, (CXCursor)) \
+	X(CXCursor, getCanonicalCursor, (CXCursor)) \
 	X(CXType, getCursorType, (CXCursor)) \
 	X(CXType, getCanonicalType, (CXType)) \
 	X(CXType, getPointeeType, (CXType)) \

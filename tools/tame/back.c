@@ -102,7 +102,7 @@ static void follow_macros(size_t token)
 /* The macros that the code of weft-tame itself is made of. */
 static bool is_used(const char *name, size_t size)
 {
-	static const char *const used[] = { "WEFT_EVENT", "WEFT_TAME_UNCOUNTED", "weft_trigger",
+	static const char *const used[] = { "WEFT_EVENT", "WEFT_TAME_UNCOUNTED_", "weft_trigger",
 					    "weft_async", "weft_async_own" };
 
 	for (size_t i = 0; i < sizeof used / sizeof *used; i++)

@@ -114,7 +114,7 @@ void tame_visit_constant(CXCursor c, struct walk *w)
 	k->cursor = c;
 	k->name = tame_name(c);
 	k->offset = tame_offset(c);
-	k->new_name = tame_format("%s__%s_%zu", w->f->stem, k->name, w->f->constant_count);
+	k->new_name = tame_format("%s__%s_e%zu", w->f->stem, k->name, w->f->constant_count);
 	tame_know(w, k->offset);
 	tame_descend(c, w);
 }

@@ -270,7 +270,8 @@ void tame_emit_before(struct text *out, struct function *f)
 		tame_move_types(out, f);
 		tame_emit_event_types(out, f);
 		emit_closure(out, f);
-		if (!declares_type(head))
+		if (!declares_type(head) &&
+		    clang.equalCursors(clang.getCanonicalCursor(f->cursor), f->cursor))
 			tame_print(out, "%s;\n", tame_range(head));
 		if (!f->threaded)
 			tame_print(out, "static void %s__body(void *\5p);\n", f->stem);

@@ -124,7 +124,7 @@ static void emit_make(struct text *out, const struct function *f, const struct m
 	const char *trigger = tame_format("(void (*)(void))%s__t%u", f->stem, m->number);
 
 	tame_print(out,
-		   "WEFT_TAME_UNCOUNTED static inline WEFT_EVENT(%s) %s__mk%u(struct %s__c *\5c",
+		   "WEFT_TAME_UNCOUNTED_ static inline WEFT_EVENT(%s) %s__mk%u(struct %s__c *\5c",
 		   value_types(m), f->stem, m->number, f->stem);
 	if (m->of_rendezvous)
 		tame_put(out, ", weft_tame_rendezvous *\5r");

@@ -180,6 +180,19 @@ static bool triggers_no_event(const char *text, size_t token)
 	return false;
 }
 
+/* A program may have words of the language for names. */
+static const char *word_near(const char *text, size_t token)
+{
+	static const char *const words[] = { TAME_TAMED, TAME_THREADED, TAME_TWAIT };
+
+	for (size_t i = token > 0 ? token - 1 : 0; i < token + 2; i++)
+		for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+			if (strncmp(text, "expected", 8) == 0 && tame_is(i, words[k]))
+				return tame_format(": '%s' is a word of weft/tame.h",
+						   tame_spelling(i));
+	return "";
+}
+
 /* Of what clang says the compiler of the result says the same, except for what is wrong with
  * events, which some take as a warning; they must fit. */
 static void say_diagnostic(CXDiagnostic d)
@@ -200,7 +213,7 @@ static void say_diagnostic(CXDiagnostic d)
 		return;
 	if (triggers_no_event(text, token))
 		text = "what is triggered is not an event";
-	tame_error(offset, "%s", pretty(without_spellings(text)));
+	tame_error(offset, "%s%s", pretty(without_spellings(text)), word_near(text, token));
 }
 
 static void done(void)

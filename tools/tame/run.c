@@ -197,6 +197,9 @@ char *tame_preprocess(const struct text *feed, size_t *size)
 	if (status == 0)
 		return text;
 	say_errors(errors);
+	if (errors[0] == '\0')
+		fprintf(stderr, "weft-tame: %s: it fails as a preprocessor, without a message\n",
+			compiler().words[0]);
 	tame_remove_output();
 	exit(1);
 }
