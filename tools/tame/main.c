@@ -199,6 +199,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	} while (!tame_expand());
+	tame_check_words();
 	if (expanded.is_tame && tame_errors == 0) {
 		tame_load();
 		tame_parse();

@@ -193,6 +193,23 @@ static const char *word_near(const char *text, size_t token)
 	return "";
 }
 
+/* "void function 'f' should not return a value": a tamed one, whose type nobody wrote. */
+static const char *of_return(const char *text)
+{
+	static const char begin[] = "void function '", end[] = "' should not return a value";
+	const char *name, *close = strstr(text, end);
+
+	if (!begins(text, begin) || close == NULL)
+		return NULL;
+	name = tame_copy(text + sizeof begin - 1, (size_t)(close - (text + sizeof begin - 1)));
+	for (size_t i = 0; i + 2 < token_count; i++)
+		if (tame_is(i, TAME_TAMED) && tame_is(tame_until(i, "({;") - 1, name))
+			return tame_format("tamed function '%s' returns no value: trigger an event "
+					   "with it, and 'return;'",
+					   name);
+	return NULL;
+}
+
 /* Of what clang says the compiler of the result says the same, except for what is wrong with
  * events, which some take as a warning; they must fit. */
 static void say_diagnostic(CXDiagnostic d)
@@ -202,6 +219,7 @@ static void say_diagnostic(CXDiagnostic d)
 	bool of_event = severity == CXDiagnostic_Warning &&
 			strstr(text, "incompatible pointer types") != NULL &&
 			strstr(text, "weft_tame_") != NULL;
+	const char *better = of_return(text);
 	size_t offset, token;
 
 	if (severity < CXDiagnostic_Error && !of_event)
@@ -212,7 +230,10 @@ static void say_diagnostic(CXDiagnostic d)
 	if (token < token_count && tokens[token].system && tokens[token].inclusion != NULL)
 		return;
 	if (triggers_no_event(text, token))
-		text = "what is triggered is not an event";
+		text = "what is triggered is not an event: give 'trigger' an event first, then its "
+		       "values";
+	if (better != NULL)
+		text = better;
 	tame_error(offset, "%s%s", pretty(without_spellings(text)), word_near(text, token));
 }
 

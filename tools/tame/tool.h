@@ -166,6 +166,9 @@ void tame_source_error(size_t offset, const char *format, ...) PRINTF(2, 3);
 void tame_warning(size_t offset, const char *format, ...) PRINTF(2, 3);
 void tame_say(struct place where, const char *what, const char *text);
 
+/* words.c: what the tokens alone show to be wrong */
+void tame_check_words(void);
+
 /* parse.c */
 extern CXTranslationUnit unit;
 void tame_parse(void);

@@ -6,5 +6,5 @@ tamed f(event() e)
 		trigger(mkevent());
 	}
 	trigger(e);
-	return 3; /* error:2: void function 'f' should not return a value */
+	return 3; /* error:2: tamed function 'f' returns no value: trigger an event */
 }
