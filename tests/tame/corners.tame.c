@@ -104,8 +104,10 @@ static tamed forward(int n, event(int) done)
 	do
 		twait { soon(mkevent()); }
 	while (and++ < 0);
-	if (function != NULL || two[2] != '\0' || list[1] != (int)color)
+	if (function != NULL || two[2] != '\0' || list[1] != (int)color) {
+		trigger(done, -1);
 		return;
+	}
 	trigger(done, and + got + automatic + (int)__real__ z + (int)wide + (int)precise +
 			      counter.calls);
 }
@@ -124,8 +126,10 @@ static tamed fixed(struct fixed f, event(int) done)
 		soon(mkevent());
 	}
 	for (int i = 0; i < 100; i++)
-		if (none[i] != 0 || no_other[i / 10][i % 10] != 0)
+		if (none[i] != 0 || no_other[i / 10][i % 10] != 0) {
+			trigger(done, -1);
 			return;
+		}
 	trigger(done, f.x * 100 + g.x * 10 + h.y);
 }
 

@@ -135,6 +135,7 @@ static void add_function(CXCursor cursor, CXCursor body, int mark)
 	f->scope->range = f->body;
 	add_parameters(f);
 	tame_walk(f, body);
+	tame_check_paths(f);
 	if (mark != 0 || f->fork_count > 0)
 		*ADD(functions, function_count) = f;
 }

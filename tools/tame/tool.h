@@ -407,6 +407,9 @@ struct variable *tame_variable(struct function *f, CXCursor declaration);
 int tame_mark_of(CXCursor function);      /* 't' tamed, 'h' threaded, 'w' waits, 0 */
 void tame_check_place(CXCursor variable); /* one that no function that waits has, or static */
 
+/* paths.c: events that are lost or triggered twice on a way through a function */
+void tame_check_paths(struct function *f);
+
 /* types.c */
 struct function *tame_types_of(struct function *f); /* whose local types get their new names */
 const char *tame_declare(CXType type, const char *name, bool plain);

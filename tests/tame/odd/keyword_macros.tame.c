@@ -26,8 +26,10 @@ private tamed counted(event(int) done)
 	}
 	soon(mkevent(r, 5));
 	twait(r, got);
-	unless (got)
+	unless (got) {
+		(void)done;
 		return;
+	}
 	trigger(done, ifs + returns * 10);
 }
 ODD(counted, 14)

@@ -17,5 +17,5 @@ tamed types(struct odd_pair p, event(int) done)
 	}
 	GIVE(done, p); /* error:: passing 'struct odd_pair' to parameter of incompatible type 'int' */
 	GIVE(p, 3); /* error:: what is triggered is not an event */
-	RESULT(4); /* error:: void function 'types' should not return a value */
+	RESULT(4); /* error:: tamed function 'types' returns no value */
 }
