@@ -17,6 +17,8 @@ typedef struct weft_tame_closure weft_tame_closure;
 typedef struct weft_tame_wait_point {
 	const char *where; /* "file.tame.c:12" */
 	const char *text;  /* "twait(r, i)" */
+	/* the events that may end it: "mkevent(x) of file.tame.c:13, given to ask()"; NULL: not known */
+	const char *events;
 } weft_tame_wait_point;
 typedef struct weft_tame_function {
 	const char *name;
@@ -96,6 +98,7 @@ struct weft_tame_site {
 	const char *where;
 	const char *text;             /* "mkevent(r, i, x)" */
 	const char *function;         /* "multidns" */
+	const char *given;            /* "weft_resolve_ev", whose argument it is; NULL: of none */
 	void (*deliver)(void *event); /* gives the values to the slots; NULL: there are none */
 	uint32_t kind;                /* enum weft_tame_kind */
 	uint32_t size;                /* of the event */

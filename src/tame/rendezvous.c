@@ -308,6 +308,7 @@ void weft_tame_rendezvous_cancel(weft_tame_rendezvous *r)
 static void tell_of_leak(const weft_tame_rendezvous *r)
 {
 	const revent *e = r->armed_;
+	const weft_tame_site *first = e->event.site_;
 	unsigned count = 0;
 
 	do {
@@ -317,9 +318,10 @@ static void tell_of_leak(const weft_tame_rendezvous *r)
 	wf_tame_report(
 		r->site_->where,
 		"%s() ends with %u event%s of rendezvous '%s' not triggered, the first of %s: "
-		"%s; cancelled",
+		"%s%s%s%s; cancelled",
 		r->closure_->function_->name, count, count > 1 ? "s" : "", r->site_->name,
-		e->event.site_->where, e->event.site_->text);
+		first->where, first->text, first->given != NULL ? ", given to " : "",
+		first->given != NULL ? first->given : "", first->given != NULL ? "()" : "");
 }
 
 static void fini(weft_tame_rendezvous *r)

@@ -58,11 +58,14 @@ static void tell_of(struct wf_tame_glimpse g, void *arg)
 	char text[512];
 
 	t->count++;
-	if (g.state == 0 || g.state > f->wait_count)
+	if (g.state == 0 || g.state > f->wait_count) {
 		snprintf(text, sizeof text, "%s() of %s has begun", f->name, f->where);
-	else
-		snprintf(text, sizeof text, "%s() waits at %s: %s", f->name,
-			 f->waits[g.state - 1].where, f->waits[g.state - 1].text);
+	} else {
+		const weft_tame_wait_point *w = &f->waits[g.state - 1];
+
+		snprintf(text, sizeof text, "%s() waits at %s: %s%s%s", f->name, w->where, w->text,
+			 w->events != NULL ? " for " : "", w->events != NULL ? w->events : "");
+	}
 	t->fn(text, t->arg);
 }
 

@@ -120,7 +120,7 @@ struct add_c {
 static void add(int n, int_event *made, int_event done) UNUSED;
 static void add_body(void *closure);
 
-static const weft_tame_wait_point add_waits[] = { { "add.tame.c:4", "twait { }" } };
+static const weft_tame_wait_point add_waits[] = { { "add.tame.c:4", "twait { }", NULL } };
 static const weft_tame_function add_f = {
 	.name = "add",
 	.where = "add.tame.c:1",
@@ -200,7 +200,7 @@ struct sum_c {
 static void sum(int n, int_event made[], _Atomic int *result) UNUSED;
 static void sum_body(void *closure);
 
-static const weft_tame_wait_point sum_waits[] = { { "sum.tame.c:4", "twait { }" } };
+static const weft_tame_wait_point sum_waits[] = { { "sum.tame.c:4", "twait { }", NULL } };
 static const weft_tame_function sum_f = {
 	.name = "sum",
 	.where = "sum.tame.c:1",
@@ -298,7 +298,9 @@ struct collect_c {
 static void collect(struct collection *k) UNUSED;
 static void collect_body(void *closure);
 
-static const weft_tame_wait_point collect_waits[] = { { "collect.tame.c:9", "twait(r, i)" } };
+static const weft_tame_wait_point collect_waits[] = {
+	{ "collect.tame.c:9", "twait(r, i)", "mkevent(r, i) of collect.tame.c:6, given to add()" }
+};
 static const weft_tame_function collect_f = {
 	.name = "collect",
 	.where = "collect.tame.c:1",

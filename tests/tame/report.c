@@ -58,7 +58,8 @@ static int each(void *unused)
 	CHECK_EQ(t.count, 4);
 	CHECK(has(&t, "sum() waits at sum.tame.c:4: twait { }"));
 	CHECK(has(&t, "add() waits at add.tame.c:4: twait { }"));
-	CHECK(has(&t, "collect() waits at collect.tame.c:9: twait(r, i)"));
+	CHECK(has(&t, "collect() waits at collect.tame.c:9: twait(r, i) for mkevent(r, i) of "
+		      "collect.tame.c:6, given to add()"));
 	CHECK(has(&t, "sum() of sum.tame.c:1 has begun"));
 	CHECK(weft_tame_each(call_others, NULL) >= 4);
 	settle();

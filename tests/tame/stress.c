@@ -166,9 +166,9 @@ static void churn(struct driver *d);
 static void churn_body(void *closure);
 
 static const weft_tame_wait_point churn_waits[] = {
-	{ "churn.tame.c:1", "twait { }" },
-	{ "churn.tame.c:2", "twait(r, id)" },
-	{ "churn.tame.c:3", "twait { }" },
+	{ "churn.tame.c:1", "twait { }", NULL },
+	{ "churn.tame.c:2", "twait(r, id)", NULL },
+	{ "churn.tame.c:3", "twait { }", NULL },
 };
 static const weft_tame_function churn_f = {
 	.name = "churn",

@@ -234,6 +234,7 @@ static void emit_descriptor(struct text *out, const struct function *f)
 
 			tame_print(out, "\t{ %s, ", tame_here(w->offset));
 			tame_put_string(out, w->text, strlen(w->text));
+			tame_emit_awaited(out, f, w);
 			tame_put(out, " },\n");
 		}
 		tame_put(out, "};\n");

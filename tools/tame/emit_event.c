@@ -87,7 +87,7 @@ static void emit_trigger(struct text *out, const struct function *f, const struc
 
 static void emit_site(struct text *out, const struct function *f, const struct mkevent *m)
 {
-	const char *text;
+	const char *text, *given = tame_given_to(m);
 
 	tame_print(out,
 		   "static const weft_tame_site %s__s%u = {\n\t.where = %s,\n\t.text = ", f->stem,
@@ -95,6 +95,8 @@ static void emit_site(struct text *out, const struct function *f, const struct m
 	text = tame_cut(m->range);
 	tame_put_string(out, text, strlen(text));
 	tame_print(out, ",\n\t.function = \"%s\",\n", f->name);
+	if (given != NULL)
+		tame_print(out, "\t.given = \"%s\",\n", given);
 	if (m->slot_count > 0)
 		tame_print(out, "\t.deliver = %s__d%u,\n", f->stem, m->number);
 	tame_print(out, "\t.kind = %s,\n\t.size = sizeof(struct %s__e%u),\n",

@@ -451,6 +451,8 @@ void tame_emit_event_types(struct text *out, struct function *f);
 void tame_emit_event_functions(struct text *out, struct function *f);
 void tame_emit_rendezvous(struct text *out, struct function *f);
 void tame_emit_forks(struct text *out, struct function *f);
+const char *tame_given_to(const struct mkevent *m); /* the function it is an argument of, or NULL */
+void tame_emit_awaited(struct text *out, const struct function *f, const struct wait *w);
 const char *tame_here(size_t offset); /* "file:line" for a table */
 
 /* back.c */
