@@ -348,18 +348,7 @@ static void warn(struct function *f)
 	for (size_t i = f->parameter_count; i < f->variable_count; i++)
 		if (f->variables[i]->rendezvous)
 			check_rendezvous(f, f->variables[i]);
-	for (size_t i = 0; i < f->address_count; i++) {
-		struct address *a = &f->addresses[i];
-		bool with_event = false;
-
-		for (size_t k = 0; k < f->mkevent_count; k++)
-			with_event = with_event || holds(a->call, f->mkevents[k]->offset);
-		if (with_event && !a->variable->slot)
-			tame_warning(a->offset,
-				     "'%s' goes out of scope before the wait at the end "
-				     "of the twait block",
-				     a->variable->name);
-	}
+	tame_check_addresses(f);
 	for (size_t i = 0; i < f->waiting_count; i++)
 		if (!in_async(f, f->waitings[i].offset))
 			tame_warning(f->waitings[i].offset,

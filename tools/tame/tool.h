@@ -426,7 +426,8 @@ bool tame_has_const(CXType type);
 CXType tame_canonical(CXType type);
 bool tame_same_type(CXCursor a, CXCursor b);
 
-/* check.c, fork.c, place.c, locals.c */
+/* check.c, outlive.c, fork.c, place.c, locals.c */
+void tame_check_addresses(struct function *f);
 void tame_check_fork(struct fork *k);
 void tame_move_types(struct text *out, struct function *f);
 void tame_check(struct function *f);
