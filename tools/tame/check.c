@@ -59,16 +59,28 @@ static void check_slot(struct function *f, struct mkevent *m, struct argument *a
 	CXType type;
 
 	if (!a->seen) {
-		tame_error(a->range.begin, "trigger slot '%s' is not understood", text);
+		tame_error(a->range.begin,
+			   "trigger slot '%s' is not understood: give a variable, a member or an "
+			   "element",
+			   text);
 		return;
 	}
 	type = clang.getCursorType(a->cursor);
 	if (!is_slot(f, a->cursor, &v))
-		tame_error(a->range.begin, "trigger slot '%s' is not something to assign to", text);
+		tame_error(a->range.begin,
+			   "trigger slot '%s' is not something to assign to: give a variable, a "
+			   "member or an element",
+			   text);
 	else if (tame_is_array(type))
-		tame_error(a->range.begin, "trigger slot '%s' is an array", text);
+		tame_error(a->range.begin,
+			   "trigger slot '%s' is an array, to which nothing can be assigned: give "
+			   "a struct that holds it",
+			   text);
 	else if (tame_has_const(type))
-		tame_error(a->range.begin, "trigger slot '%s' is const", text);
+		tame_error(a->range.begin,
+			   "trigger slot '%s' is const: an event assigns to it; give a variable "
+			   "that is not",
+			   text);
 	if (v == NULL)
 		return;
 	v->slot = true;
@@ -94,16 +106,22 @@ static void check_mkevent(struct function *f, struct mkevent *m)
 	if (m->of_rendezvous)
 		first = m->named ? 2 : 1;
 	if (first > m->argument_count) {
-		tame_error(m->offset, "mkevent needs an event ID: '%s' is a rendezvous with IDs",
-			   tame_cut(m->arguments[0].range));
+		tame_error(m->offset,
+			   "mkevent needs an event ID, as '%s' is a rendezvous with IDs: "
+			   "'mkevent(%s, id)'",
+			   tame_cut(m->arguments[0].range), tame_cut(m->arguments[0].range));
 		return;
 	}
 	if (m->named && tame_is_array(m->id_type))
-		tame_error(m->arguments[1].range.begin, "an event ID cannot be an array");
+		tame_error(m->arguments[1].range.begin,
+			   "an event ID cannot be an array: use a number, a pointer or a struct");
 	if (!m->of_rendezvous && m->wait == NULL)
-		tame_error(m->offset, "mkevent without a rendezvous outside a twait block");
+		tame_error(m->offset,
+			   "mkevent without a rendezvous outside a twait block: nothing would wait "
+			   "for the event; put it into a twait block, or name a rendezvous first");
 	else if (is_dropped(m))
-		tame_warning(m->offset, "this event is dropped: nothing will trigger it");
+		tame_warning(m->offset, "this event is dropped: nothing will trigger it; give it "
+					"to a function, or store it");
 	m->slots = m->arguments + first;
 	m->slot_count = m->argument_count - first;
 	for (size_t i = 0; i < m->slot_count; i++)
@@ -168,28 +186,37 @@ static void check_wait(struct function *f, struct wait *w)
 	struct variable *v;
 
 	if (w->in_expression)
-		tame_error(w->offset, "'twait' inside a statement expression");
+		tame_error(w->offset, "'twait' inside a statement expression, in which a function "
+				      "cannot go on: make it a statement of its own");
 	if (in_async(f, w->offset))
 		tame_error(w->offset, "'twait' inside weft_async: call a threaded function there");
 	if (w->kind != WAIT_RENDEZVOUS || w->rendezvous.range.end == 0)
 		return;
 	if (!w->rendezvous.seen ||
 	    !tame_is_rendezvous(clang.getCursorType(w->rendezvous.cursor), &w->id_type, &named)) {
-		tame_error(w->rendezvous.range.begin, "'%s' is not a rendezvous", text);
+		tame_error(w->rendezvous.range.begin,
+			   "'%s' is not a rendezvous: 'twait' takes one that is declared by "
+			   "'rendezvous() r;'",
+			   text);
 		return;
 	}
 	if (has_effects(&w->rendezvous))
-		tame_error(w->rendezvous.range.begin,
-			   "'%s' has side effects, and is evaluated each "
-			   "time an event wakes the function",
-			   text);
+		tame_error(
+			w->rendezvous.range.begin,
+			"'%s' has side effects, and is evaluated each "
+			"time an event wakes the function: take a pointer to the rendezvous first",
+			text);
 	if (w->id.range.end == 0)
 		return;
 	if (!named)
-		tame_error(w->id.range.begin, "rendezvous '%s' carries no event IDs", text);
+		tame_error(w->id.range.begin,
+			   "rendezvous '%s' carries no event IDs: write 'twait(%s)', or declare it "
+			   "as 'rendezvous(int)'",
+			   text, text);
 	else if (!w->id.seen || !is_slot(f, w->id.cursor, &v) ||
 		 tame_has_const(clang.getCursorType(w->id.cursor)))
-		tame_error(w->id.range.begin, "'%s' is not something to assign an event ID to",
+		tame_error(w->id.range.begin,
+			   "'%s' is not something to assign an event ID to: give a variable",
 			   tame_cut(w->id.range));
 }
 
@@ -207,18 +234,22 @@ static void check_jumps(struct function *f)
 {
 	for (size_t i = 0; i < f->return_count; i++)
 		if (f->returns[i].wait != NULL)
-			tame_error(f->returns[i].offset, "'return' leaves a twait block while its "
-							 "events are outstanding");
+			tame_error(f->returns[i].offset,
+				   "'return' leaves a twait block while its events are "
+				   "outstanding: leave it at its end, or use a rendezvous");
 	for (size_t i = 0; i < f->jump_count; i++) {
 		const struct label *l = label_of(f, f->jumps[i].target);
 
 		if (l == NULL)
 			continue;
 		if (!within(f->jumps[i].wait, l->wait))
-			tame_error(f->jumps[i].offset, "'goto' jumps into a twait block");
+			tame_error(f->jumps[i].offset,
+				   "'goto' jumps into a twait block, which begins at its opening "
+				   "brace only: put the label in front of it");
 		else if (!within(l->wait, f->jumps[i].wait))
-			tame_error(f->jumps[i].offset, "'goto' leaves a twait block while its "
-						       "events are outstanding");
+			tame_error(f->jumps[i].offset,
+				   "'goto' leaves a twait block while its events are outstanding: "
+				   "leave it at its end, or use a rendezvous");
 	}
 }
 
@@ -229,9 +260,14 @@ static void check_parameters(struct function *f)
 	if (!f->threaded &&
 	    tame_canonical(clang.getCursorType(f->cursor)).kind == CXType_FunctionProto &&
 	    clang.isFunctionTypeVariadic(clang.getCursorType(f->cursor)))
-		tame_error(f->offset, "tamed function '%s' is variadic", f->name);
+		tame_error(f->offset,
+			   "tamed function '%s' is variadic, and its closure cannot keep such "
+			   "arguments: give it an array",
+			   f->name);
 	if (tame_is(tame_token_at(f->body.begin) - 1, ";"))
-		tame_error(f->offset, "the parameters of '%s' are declared behind the brackets",
+		tame_error(f->offset,
+			   "the parameters of '%s' are declared behind the brackets: declare them "
+			   "inside",
 			   f->name);
 	for (size_t i = tame_token_at(f->range.begin); tokens[i].offset < f->body.begin; i++)
 		if (tame_is(i, "{") && !f->threaded)
@@ -259,7 +295,8 @@ static void check_refusal(const struct function *f)
 	for (; i < token_count && tokens[i].offset < f->refusal_block.end; i++)
 		if (tame_is(i, TAME_MKEVENT) || tame_is(i, TAME_TWAIT) || tame_is(i, TAME_TFORK))
 			tame_error(tokens[i].offset,
-				   "'%s' in a trefused block: there is no closure",
+				   "'%s' in a trefused block, which has no closure: only trigger "
+				   "the function's events there",
 				   tame_spelling(i));
 }
 
@@ -287,8 +324,9 @@ static void check_rendezvous(struct function *f, const struct variable *v)
 	}
 	if (made && !otherwise)
 		tame_warning(v->offset,
-			     "events of rendezvous '%s' are never waited for or cancelled",
-			     v->name);
+			     "events of rendezvous '%s' are never waited for or cancelled: use "
+			     "'twait(%s)' or 'rv_cancel(%s)'",
+			     v->name, v->name, v->name);
 }
 
 /* An event that a function gets and does not name is triggered by nobody. */
@@ -297,7 +335,10 @@ static void check_event(struct function *f, const struct variable *v)
 	for (size_t i = 0; i < f->reference_count; i++)
 		if (f->references[i].variable == v)
 			return;
-	tame_warning(v->offset, "event '%s' is never triggered or passed on", v->name);
+	tame_warning(v->offset,
+		     "event '%s' is never triggered or passed on: trigger it, or say '(void)%s;' "
+		     "if nobody waits for it",
+		     v->name, v->name);
 }
 
 /* Whether something is given to a call together with an event: then it is used until that
@@ -353,7 +394,8 @@ static void warn(struct function *f)
 		if (!in_async(f, f->waitings[i].offset))
 			tame_warning(f->waitings[i].offset,
 				     "'%s' waits on the stack of a thread, which the tamed "
-				     "function '%s' does not have",
+				     "function '%s' does not have: wait for an event, or call it "
+				     "by 'tfork'",
 				     f->waitings[i].function, f->name);
 }
 
@@ -370,7 +412,8 @@ void tame_check(struct function *f)
 	for (size_t i = 0; i < f->wait_count; i++)
 		check_wait(f, f->waits[i]);
 	for (size_t i = 0; i < f->alloca_count && !f->threaded && f->wait_count > 0; i++)
-		tame_error(f->allocas[i], "memory of 'alloca' does not live across a wait");
+		tame_error(f->allocas[i], "memory of 'alloca' does not live across a wait: use an "
+					  "array of constant size, or malloc");
 	check_parameters(f);
 	check_jumps(f);
 	check_refusal(f);

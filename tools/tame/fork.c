@@ -16,7 +16,10 @@ static void check_event(struct fork *k)
 	const char *wanted = none ? "" : tame_declare(k->result, "", true);
 
 	if (!k->event.seen || !tame_is_event(type)) {
-		tame_error(k->event.range.begin, "'%s' is not an event", tame_cut(k->event.range));
+		tame_error(k->event.range.begin,
+			   "'%s' is not an event: 'tfork' takes the event to trigger first, then "
+			   "the call",
+			   tame_cut(k->event.range));
 		return;
 	}
 	function = tame_event_function(type);
@@ -72,7 +75,9 @@ void tame_check_fork(struct fork *k)
 		k->function = tame_name(function);
 		k->threaded = tame_mark_of(function) == 'h';
 		if (tame_mark_of(function) == 't')
-			tame_error(k->call.range.begin, "'%s' is 'tamed': it needs no tfork",
+			tame_error(k->call.range.begin,
+				   "'%s' is 'tamed' and does not block: call it without 'tfork', "
+				   "and give it the event",
 				   k->function);
 	}
 	find_arguments(k);

@@ -115,7 +115,7 @@ static void check_references(const struct function *f)
 		if (f->references[i].in_type)
 			tame_error(f->references[i].offset,
 				   "a type that is local to a function which waits depends on its "
-				   "variable '%s'",
+				   "variable '%s': give it a constant size",
 				   f->references[i].variable->name);
 }
 

@@ -66,7 +66,7 @@ static void excuse(struct flow *w, struct paths *p, size_t first, size_t last)
 
 static bool is_written(size_t token)
 {
-	return tokens[token].inclusion == NULL && tokens[token].from != SIZE_MAX;
+	return tokens[token].inclusion == NULL && tokens[token].from != TAME_NOWHERE;
 }
 
 /* A loop that a macro makes may be there for one turn. */

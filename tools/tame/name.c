@@ -96,8 +96,10 @@ static void rename_type(struct walk *w, CXCursor declaration, size_t offset)
 static void visit_marker(struct walk *w, const char *word, size_t offset)
 {
 	if (w->f->kind == 0 && strcmp(word, "tfork") != 0) {
-		tame_error(offset, "'%s' in '%s', which is neither 'tamed' nor 'threaded'", word,
-			   w->f->name);
+		tame_error(offset,
+			   "'%s' in '%s', which is neither 'tamed' nor 'threaded': write 'tamed' "
+			   "in place of its type, or 'threaded' in front of it",
+			   word, w->f->name);
 		return;
 	}
 	if (strcmp(word, "mkevent") == 0) {
@@ -160,8 +162,8 @@ static void visit_function_name(struct walk *w, CXCursor function, size_t offset
 	if (w->f->kind == 't' && mark == 'h' && !in_fork(w, offset))
 		tame_error(offset,
 			   "'%s' is 'threaded': called from the tamed function '%s' it "
-			   "would block the event loop; see tfork",
-			   name, w->f->name);
+			   "would block the event loop; call it by 'tfork(event, %s(...))'",
+			   name, w->f->name, name);
 	if (strcmp(name, "alloca") == 0 || strcmp(name, "__builtin_alloca") == 0)
 		*ADD(w->f->allocas, w->f->alloca_count) = offset;
 }

@@ -210,6 +210,26 @@ static const char *of_return(const char *text)
 	return NULL;
 }
 
+/* What is triggered is called with the event in front of the values. */
+static const char *of_count(const char *text, size_t token)
+{
+	unsigned wanted, given;
+	const char *numbers = strstr(text, "arguments to function call, expected ");
+
+	if (numbers == NULL || sscanf(numbers, "arguments to function call, expected %u, have %u",
+				      &wanted, &given) != 2)
+		return NULL;
+	for (size_t i = token; i + 20 > token && i > 0; i--) {
+		if (tame_is(i, "{") || tame_is(i, "}"))
+			return NULL;
+		if (tame_is(i, "weft_e_"))
+			return tame_format("'trigger' gives %u value%s to an event that has %u: "
+					   "give it as many as its type has",
+					   given - 1, given == 2 ? "" : "s", wanted - 1);
+	}
+	return NULL;
+}
+
 /* Of what clang says the compiler of the result says the same, except for what is wrong with
  * events, which some take as a warning; they must fit. */
 static void say_diagnostic(CXDiagnostic d)
@@ -232,6 +252,8 @@ static void say_diagnostic(CXDiagnostic d)
 	if (triggers_no_event(text, token))
 		text = "what is triggered is not an event: give 'trigger' an event first, then its "
 		       "values";
+	if (better == NULL)
+		better = of_count(text, token);
 	if (better != NULL)
 		text = better;
 	tame_error(offset, "%s%s", pretty(without_spellings(text)), word_near(text, token));
@@ -250,7 +272,9 @@ void tame_parse(void)
 	index_ = clang.createIndex(0, 0);
 	atexit(done);
 	if (!parse())
-		tame_fail("%s: libclang cannot read it", options.in);
+		tame_fail("%s: libclang cannot read it: is it C, and are the flags those of its "
+			  "compiler?",
+			  options.in);
 	main_file = clang.getFile(unit, options.in);
 	for (unsigned i = 0; i < clang.getNumDiagnostics(unit); i++) {
 		CXDiagnostic d = clang.getDiagnostic(unit, i);

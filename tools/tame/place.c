@@ -73,19 +73,22 @@ static const char *reason_not_to_keep(const struct variable *v)
 	if (v->unkeepable != NULL)
 		return v->unkeepable;
 	if (v->in_expression)
-		return "belongs to a statement expression";
+		return "belongs to a statement expression: declare it in front of that";
 	if (tame_is_variable(v->type))
-		return tame_is_array(v->type) ? "its size is not constant"
-					      : "the size of what it points to is not constant";
+		return tame_is_array(v->type)
+			       ? "its size is not constant: use malloc, or a constant"
+			       : "the size of what it points to is not constant: point to the "
+				 "first element";
 	if (tame_is_flexible(v->type))
-		return "its struct ends with an array that has no size";
+		return "its struct ends with an array that has no size: keep a pointer to it";
 	if (is_declared(v, "((cleanup("))
-		return "has a cleanup function";
+		return "has a cleanup function, which would run at the wait: call that function "
+		       "yourself";
 	if (is_declared(v, "_Alignas(") || is_declared(v, "((aligned(") ||
 	    clang.Type_getAlignOf(v->type) > 16)
-		return "is aligned in a way of its own";
+		return "is aligned in a way of its own: keep a pointer to it";
 	if (is_declared(v, "asm("))
-		return "is bound to a register";
+		return "is bound to a register: use a plain variable";
 	return NULL;
 }
 
@@ -96,7 +99,9 @@ static void check_kept(const struct variable *v)
 	if (reason != NULL)
 		tame_error(v->offset, "variable '%s' lives across a wait, but %s", v->name, reason);
 	else if (v->rendezvous && v->has_initializer)
-		tame_error(v->offset, "variable '%s' holds a rendezvous and cannot be initialized",
+		tame_error(v->offset,
+			   "variable '%s' holds a rendezvous and cannot be initialized: leave out "
+			   "the '='",
 			   v->name);
 }
 

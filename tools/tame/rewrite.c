@@ -61,7 +61,7 @@ static void look_for_leftovers(struct function *f)
 		if (v != NULL && v->kept && !is_explained(f, at))
 			tame_error(at,
 				   "'%s' lives across a wait, and weft-tame does not "
-				   "understand its use here",
+				   "understand its use here: write this line without macros",
 				   v->name);
 	}
 }

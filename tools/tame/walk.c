@@ -106,14 +106,15 @@ static void visit_refusal(struct walk *w, size_t offset)
 
 	f->refusal = tame_token_range(token, close);
 	if (!tame_is(close + 1, "{")) {
-		tame_error(offset, "expected a block after 'trefused'");
+		tame_error(offset, "expected a block after 'trefused': 'trefused (err) { ... }'");
 		return;
 	}
 	f->refusal = tame_token_range(token, tame_close(close + 1));
 	f->refusal_block = tame_token_range(close + 1, tame_close(close + 1));
 	f->refusal_name = tame_cut(tame_token_range(token + 2, close - 1));
 	if (f->kind != 't')
-		tame_error(offset, "'trefused' in a function that is not 'tamed'");
+		tame_error(offset, "'trefused' in a function that is not 'tamed': only those have "
+				   "a closure that can be refused; leave it out");
 	else if (token == 0 || tokens[token - 1].offset != f->body.begin)
 		tame_error(offset, "'trefused' must be the first statement of the function");
 }
@@ -163,7 +164,8 @@ static void visit_jump(CXCursor c, struct walk *w)
 		if (w->wait != NULL &&
 		    !(c.kind == CXCursor_BreakStmt ? w->breaks_here : w->continues_here))
 			tame_error(offset,
-				   "'%s' leaves a twait block while its events are outstanding",
+				   "'%s' leaves a twait block while its events are outstanding: "
+				   "leave it at its end, or use a rendezvous",
 				   c.kind == CXCursor_BreakStmt ? "break" : "continue");
 		break;
 	case CXCursor_GotoStmt: {
@@ -175,7 +177,8 @@ static void visit_jump(CXCursor c, struct walk *w)
 	}
 	case CXCursor_IndirectGotoStmt:
 		if (w->f->kind == 't')
-			tame_error(offset, "a computed 'goto' in a function that waits");
+			tame_error(offset,
+				   "a computed 'goto' in a function that waits: use 'switch'");
 		break;
 	case CXCursor_LabelStmt:
 		*ADD(w->f->labels, w->f->label_count) =
@@ -186,7 +189,10 @@ static void visit_jump(CXCursor c, struct walk *w)
 	case CXCursor_CaseStmt:
 	case CXCursor_DefaultStmt:
 		if (w->wait != w->switch_wait)
-			tame_error(offset, "'%s' jumps into a twait block",
+			tame_error(offset,
+				   "'%s' jumps into a twait block: put the whole switch inside, or "
+				   "the block behind the '%s'",
+				   c.kind == CXCursor_CaseStmt ? "case" : "default",
 				   c.kind == CXCursor_CaseStmt ? "case" : "default");
 		break;
 	}

@@ -23,7 +23,7 @@ threaded int g(event() e)
 tamed h(event() e)
 {
 	trefused (err) {
-		twait { /* error:3: 'twait' in a trefused block: there is no closure */
+		twait { /* error:3: 'twait' in a trefused block, which has no closure: only trigger */
 			trigger(e);
 		}
 	}

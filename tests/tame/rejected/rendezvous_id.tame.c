@@ -6,7 +6,7 @@ tamed f(void)
 	rendezvous(int) r;
 	const int id = 0;
 
-	g(mkevent(r)); /* error:4: mkevent needs an event ID: 'r' is a rendezvous with IDs */
+	g(mkevent(r)); /* error:4: mkevent needs an event ID, as 'r' is a rendezvous with IDs: 'mkevent(r, id)' */
 	g(mkevent(r, 1));
 	twait(r, id); /* error:11: 'id' is not something to assign an event ID to */
 }
