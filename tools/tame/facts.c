@@ -14,92 +14,6 @@ static const char *facts[MOST_FACTS];
 static unsigned uses[MOST_FACTS];
 static unsigned fact_count;
 
-struct condition {
-	size_t first, last; /* inclusive */
-};
-
-/* Without brackets around it. */
-static struct condition bare(size_t first, size_t last)
-{
-	while (first < last && tame_is(first, "(") && tame_close(first) == last)
-		first++, last--;
-	return (struct condition){ first, last };
-}
-
-/* !(a && b): what is in the brackets. */
-static bool is_negated(struct condition c)
-{
-	return tame_is(c.first, "!") && tame_is(c.first + 1, "(") &&
-	       tame_close(c.first + 1) == c.last;
-}
-
-/* The last of an operator outside of brackets; 0: there is none. */
-static size_t find_operator(struct condition c, const char *operator)
-{
-	size_t found = 0;
-	int depth = 0;
-
-	for (size_t i = c.first; i <= c.last; i++) {
-		depth += tame_nesting(&tokens[i]);
-		if (depth == 0 && i > c.first && tame_is(i, operator))
-			found = i;
-	}
-	return found;
-}
-
-static const char *join(size_t first, size_t last)
-{
-	struct text t = { 0 };
-
-	for (size_t i = first; i <= last; i++)
-		tame_add(&t, expanded.text + tokens[i].offset, tokens[i].size), tame_put(&t, " ");
-	return t.at == NULL ? "" : t.at;
-}
-
-static bool is_zero(size_t first, size_t last)
-{
-	if (first == last)
-		return tame_is(first, "0") || tame_is(first, "false") || tame_is(first, "NULL");
-	return strcmp(join(first, last), "( ( void * ) 0 ) ") == 0;
-}
-
-static const char *atom_of(struct condition c, bool *negated);
-
-static const char *compare(struct condition c, size_t at, bool *negated)
-{
-	static const char *const forms[][2] = { { "!=", "==" }, { "<=", ">" }, { ">=", "<" } };
-	const char *operator= tame_spelling(at);
-
-	for (size_t i = 0; i < 3; i++)
-		if (strcmp(operator, forms[i][0]) == 0) {
-			operator= forms[i][1];
-			*negated = !*negated;
-		}
-	if (strcmp(operator, "==") == 0 && is_zero(at + 1, c.last)) {
-		*negated = !*negated;
-		return atom_of(bare(c.first, at - 1), negated);
-	}
-	return tame_format("%s%s %s", join(c.first, at - 1), operator, join(at + 1, c.last));
-}
-
-/* How a condition is called, whichever way round it is written. */
-static const char *atom_of(struct condition c, bool *negated)
-{
-	static const char *const operators[] = { "==", "!=", "<", ">", "<=", ">=" };
-
-	if (tame_is(c.first, "!") && find_operator(c, "==") == 0 && find_operator(c, "!=") == 0) {
-		*negated = !*negated;
-		return atom_of(bare(c.first + 1, c.last), negated);
-	}
-	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-		size_t at = find_operator(c, operators[i]);
-
-		if (at != 0)
-			return compare(c, at, negated);
-	}
-	return join(c.first, c.last);
-}
-
 static int number_of(const char *atom)
 {
 	for (unsigned i = 0; i < fact_count; i++)
@@ -120,29 +34,29 @@ static void add_fact(const char *atom)
 	}
 }
 
-/* Calls fn for each part of a condition that is joined by && and ||. */
+/* A condition and the parts of it that are joined by && and ||. */
 static void add_atoms(struct condition c)
 {
 	static const char *const joins[] = { "||", "&&" };
-	bool negated;
+	bool negated = false;
 
-	c = bare(c.first, c.last);
-	if (is_negated(c)) {
+	c = tame_bare(c.first, c.last);
+	if (tame_is_negated(c)) {
 		add_atoms((struct condition){ c.first + 1, c.last });
 		return;
 	}
 	for (size_t i = 0; i < 2; i++) {
-		size_t at = find_operator(c, joins[i]);
+		size_t at = tame_find_operator(c, joins[i]);
 
 		if (at == 0)
 			continue;
-		add_fact(join(c.first, c.last));
+		add_fact(tame_join(c.first, c.last));
 		add_atoms((struct condition){ c.first, at - 1 });
 		add_atoms((struct condition){ at + 1, c.last });
 		return;
 	}
 	if (c.first <= c.last)
-		add_fact(atom_of(c, &negated));
+		add_fact(tame_atom(c, &negated));
 }
 
 /* A variable that gets a constant, at its `=`. */
@@ -165,14 +79,27 @@ static void sift(void)
 	fact_count = kept;
 }
 
+/* Of `case value:` in a `switch (on)`. */
+static const char *atom_of_case(struct range on, size_t value)
+{
+	return tame_format("%s== %s", tame_join(on.begin, on.end),
+			   tame_join(value, tame_until(value, ":") - 1));
+}
+
 void tame_find_facts(size_t first, size_t last)
 {
+	struct range on = { 1, 0 };
+
 	fact_count = 0;
 	for (size_t i = first; i < last; i++) {
 		size_t close = i + 1;
 
+		if (tame_is(i, "switch"))
+			on = (struct range){ i + 2, tame_close(i + 1) - 1 };
+		if (tame_is(i, "case"))
+			add_fact(atom_of_case(on, i + 1));
 		if (is_flag(i))
-			add_fact(join(i - 1, i - 1));
+			add_fact(tame_join(i - 1, i - 1));
 		if ((!tame_is(i, "if") && !tame_is(i, "while") && !tame_is(i, "for")) ||
 		    !tame_is(i + 1, "("))
 			continue;
@@ -203,19 +130,19 @@ static int recall(const struct path *p, int number)
 int tame_decide(const struct path *p, size_t first, size_t last)
 {
 	static const char *const joins[] = { "||", "&&" };
-	struct condition c = bare(first, last);
+	struct condition c = tame_bare(first, last);
 	bool negated = false;
 	int number;
 
-	if (is_negated(c))
+	if (tame_is_negated(c))
 		return opposite(tame_decide(p, c.first + 1, c.last));
 	for (int i = 0; i < 2; i++) {
-		size_t at = find_operator(c, joins[i]);
+		size_t at = tame_find_operator(c, joins[i]);
 		int left, right, strong = i == 0;
 
 		if (at == 0)
 			continue;
-		left = recall(p, number_of(join(c.first, c.last)));
+		left = recall(p, number_of(tame_join(c.first, c.last)));
 		if (left >= 0)
 			return left;
 		left = tame_decide(p, c.first, at - 1);
@@ -226,9 +153,9 @@ int tame_decide(const struct path *p, size_t first, size_t last)
 	}
 	if (c.first == c.last && (tame_is(c.first, "1") || tame_is(c.first, "true")))
 		return 1;
-	if (c.first == c.last && is_zero(c.first, c.last))
+	if (c.first == c.last && tame_is_zero(c.first, c.last))
 		return 0;
-	number = recall(p, number_of(atom_of(c, &negated)));
+	number = recall(p, number_of(tame_atom(c, &negated)));
 	return negated ? opposite(number) : number;
 }
 
@@ -243,20 +170,20 @@ static void set(struct path *p, int number, bool value)
 void tame_assume(struct path *p, size_t first, size_t last, bool value)
 {
 	static const char *const joins[] = { "||", "&&" };
-	struct condition c = bare(first, last);
+	struct condition c = tame_bare(first, last);
 	bool negated = false;
 	int number;
 
-	if (is_negated(c)) {
+	if (tame_is_negated(c)) {
 		tame_assume(p, c.first + 1, c.last, !value);
 		return;
 	}
 	for (int i = 0; i < 2; i++) {
-		size_t at = find_operator(c, joins[i]);
+		size_t at = tame_find_operator(c, joins[i]);
 
 		if (at == 0)
 			continue;
-		set(p, number_of(join(c.first, c.last)), value);
+		set(p, number_of(tame_join(c.first, c.last)), value);
 		/* a true && is true on both sides, a false || false on both */
 		if (value == (i == 1)) {
 			tame_assume(p, c.first, at - 1, value);
@@ -264,7 +191,7 @@ void tame_assume(struct path *p, size_t first, size_t last, bool value)
 		}
 		return;
 	}
-	number = number_of(atom_of(c, &negated));
+	number = number_of(tame_atom(c, &negated));
 	set(p, number, value != negated);
 }
 
@@ -297,6 +224,22 @@ void tame_forget(struct path *p, size_t first, size_t last)
 				if (names(facts[k], i))
 					p->known &= ~(UINT64_C(1) << k);
 		if (is_flag(i))
-			set(p, number_of(join(i - 1, i - 1)), !is_zero(i + 1, i + 1));
+			set(p, number_of(tame_join(i - 1, i - 1)), !tame_is_zero(i + 1, i + 1));
 	}
+}
+
+/* A way to `case value:`, or to `default` if there is no value: no other value is right then. */
+bool tame_enter_case(struct path *p, struct range on, size_t value)
+{
+	const char *begin = tame_format("%s== ", tame_join(on.begin, on.end));
+	int number = value == 0 ? -1 : number_of(atom_of_case(on, value));
+
+	for (int i = 0; i < (int)fact_count; i++) {
+		if (strncmp(facts[i], begin, strlen(begin)) != 0)
+			continue;
+		if (recall(p, i) == (i != number))
+			return false;
+		set(p, i, i == number);
+	}
+	return true;
 }

@@ -103,6 +103,17 @@ void tame_decide_all(struct paths *p)
 		p->at[i].decided = true;
 }
 
+/* The ways from the innermost switch to one of its cases. */
+static void enter(struct flow *w, struct paths *p, size_t value)
+{
+	for (size_t i = 0; i < w->entry->count; i++) {
+		struct path one = w->entry->at[i];
+
+		if (tame_enter_case(&one, w->on, value))
+			tame_add_path(w, p, one);
+	}
+}
+
 static size_t switch_statement(struct flow *w, size_t i, struct paths *p)
 {
 	size_t close = tame_close(i + 1);
@@ -114,6 +125,7 @@ static size_t switch_statement(struct flow *w, size_t i, struct paths *p)
 	tame_decide_all(&entry);
 	w->breaks = &breaks;
 	w->entry = &entry;
+	w->on = (struct range){ i + 2, close - 1 };
 	w->has_default = false;
 	i = tame_follow(w, close + 1, &none);
 	tame_add_paths(w, &none, &breaks);
@@ -122,11 +134,12 @@ static size_t switch_statement(struct flow *w, size_t i, struct paths *p)
 		for (size_t k = 0; k < entry.count; k++)
 			if (entry.at[k].fate == KEPT && tame_names_event(w, close, i))
 				entry.at[k].fate = PASSED;
-		tame_add_paths(w, &none, &entry);
+		enter(w, &none, 0);
 	}
 	*p = none;
 	w->breaks = outer.breaks;
 	w->entry = outer.entry;
+	w->on = outer.on;
 	w->has_default = outer.has_default;
 	return i;
 }
@@ -155,7 +168,7 @@ static size_t label(struct flow *w, size_t i, struct paths *p)
 	if (w->entry == NULL)
 		w->lost = true;
 	else
-		tame_add_paths(w, p, w->entry);
+		enter(w, p, tame_is(i, "case") ? i + 1 : 0);
 	w->has_default = w->has_default || tame_is(i, "default");
 	i = tame_until(i, ":") + 1;
 	return tame_is(i, "}") ? i : tame_follow(w, i, p);

@@ -42,6 +42,7 @@ struct flow {
 	size_t finding_count;
 	struct paths *breaks, *continues;
 	struct paths *entry; /* of the innermost switch */
+	struct range on;     /* its condition, in tokens */
 	bool has_default;
 	size_t first_use; /* the token where it is triggered or passed on */
 };
@@ -67,10 +68,22 @@ size_t tame_follow_while(struct flow *w, size_t i, struct paths *p);
 size_t tame_follow_for(struct flow *w, size_t i, struct paths *p);
 size_t tame_follow_do(struct flow *w, size_t i, struct paths *p);
 
+/* condition.c */
+struct condition {
+	size_t first, last; /* inclusive */
+};
+struct condition tame_bare(size_t first, size_t last);
+bool tame_is_negated(struct condition c);
+size_t tame_find_operator(struct condition c, const char *operator);
+const char *tame_join(size_t first, size_t last); /* the tokens' text */
+bool tame_is_zero(size_t first, size_t last);
+const char *tame_atom(struct condition c, bool *negated);
+
 /* facts.c. A condition is a range of tokens. */
 void tame_find_facts(size_t first, size_t last);
 int tame_decide(const struct path *p, size_t first, size_t last); /* 1, 0; -1: it may be both */
 void tame_assume(struct path *p, size_t first, size_t last, bool value);
-void tame_forget(struct path *p, size_t first, size_t last); /* what a statement changes */
+bool tame_enter_case(struct path *p, struct range on, size_t value); /* false: it leads elsewhere */
+void tame_forget(struct path *p, size_t first, size_t last);         /* what a statement changes */
 
 #endif

@@ -2,9 +2,9 @@
  *
  * The way through it: source.c reads the file; feed.c puts marks into it, and run.c has the compiler's
  * preprocessor expand it; expand.c reads the result and align.c finds where its tokens stand in the
- * source; parse.c has libclang read it; collect.c makes the model of each tamed or threaded function;
- * check.c and place.c judge it and decide where its variables live; rewrite.c turns what must
- * change into edits; emit.c writes what is added; back.c puts the functions back into the source, and
+ * source; words.c looks for mistakes that tokens alone show; parse.c has libclang read it; collect.c makes
+ * the model of each tamed or threaded function; check.c, fate.c (paths.h) and place.c judge it and
+ * decide where its variables live; rewrite.c turns what must change into edits; emit.c writes what is added; back.c puts the functions back into the source, and
  * output.c writes the file. Nothing is freed: the tool lives for one file.
  */
 #ifndef TAME_TOOL_H

@@ -158,7 +158,8 @@ static size_t behind_specifiers(size_t i)
 	for (;;)
 		if (IS_ANY(i, specifiers))
 			i++;
-		else if (tame_is(i, "__attribute__") && tame_is(i + 1, "("))
+		else if ((tame_is(i, "__attribute__") || tame_is(i, "__attribute")) &&
+			 tame_is(i + 1, "("))
 			i = tame_close(i + 1) + 1;
 		else
 			return i;

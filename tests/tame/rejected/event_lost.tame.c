@@ -170,3 +170,31 @@ tamed refused(event(int) e)
 	}
 	trigger(e, 1);
 }
+
+void in_two_switches(int n, event(int) e)
+{
+	switch (n) {
+	case 1:
+		trigger(e, 1);
+		break;
+	case 2:
+		break;
+	default:
+		trigger(e, 2);
+	}
+	if (n == 2)
+		trigger(e, 3);
+}
+
+void compound(int n, event(int) e)
+{
+	bool ok = n > 3;
+
+	if (ok && odd(n)) {
+		trigger(e, 1);
+		return;
+	}
+	if (!ok || !odd(n))
+		log_it(n);
+	trigger(e, 2);
+}
