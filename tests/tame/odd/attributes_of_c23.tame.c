@@ -6,7 +6,7 @@
 
 [[gnu::noinline]] static tamed in_front([[maybe_unused]] int n, event(int) done)
 {
-	[[maybe_unused]] int unused, got [[maybe_unused]] = 1;
+	[[maybe_unused]] int unused, got [[maybe_unused]] = 1'0'0;
 
 	twait {
 		later(n, mkevent(got));
