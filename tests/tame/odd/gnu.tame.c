@@ -88,24 +88,6 @@ static tamed imaginary(event(int) done)
 }
 ODD(imaginary, 1 + 30 + 500 + 4000)
 
-static tamed unrolled(event(int) done)
-{
-	int sum = 0, got;
-
-#pragma GCC unroll 2
-	for (int i = 0; i < 4; i++) {
-		twait {
-			later(i, mkevent(got));
-		}
-		sum += got;
-	}
-#pragma GCC unroll 4
-	for (int i = 0; i < 3; i++)
-		sum++;
-	trigger(done, sum);
-}
-ODD(unrolled, 9)
-
 static tamed alternate_keywords(event(int) done)
 {
 	__const int c = 1;
