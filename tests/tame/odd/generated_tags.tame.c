@@ -78,3 +78,33 @@ static tamed letters(event(int) done)
 	trigger(done, e.x + k.x * 10 + t.x * 100 + d.x * 1000 + s.x * 10000);
 }
 ODD(letters, 54362)
+
+static tamed one_name(event(int) done)
+{
+	typedef int e;
+	e x = 1, sum = 0;
+
+	{
+		enum { e = 41 };
+		enum f { f = 2 };
+
+		twait {
+			later(e, mkevent(x));
+		}
+		sum += x + e + f;
+		{
+			struct e {
+				int e;
+			};
+			typedef struct e f;
+			f e = { 3 };
+
+			twait {
+				soon(mkevent());
+			}
+			sum += e.e * 100;
+		}
+	}
+	trigger(done, sum + (int)sizeof(e) * 1000);
+}
+ODD(one_name, 41 + 41 + 2 + 300 + 4000)
