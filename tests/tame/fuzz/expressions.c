@@ -85,49 +85,38 @@ static const char *about(void)
 	}
 }
 
+/* Ways to make one expression of two. */
+static const char *const combined[] = {
+	"add(%s, %s)",
+	"add(%s, %s)",
+	"mul(%s, %s)",
+	"mul(%s, %s)",
+	"(%s ^ %s)",
+	"(%s & ~(%s))",
+	"(%s < %s)",
+	"MAX(%s, %s)",
+	"BOTH(%s, %s)",
+	"({ int tmp = %s; add(tmp, %s); })",
+	"(((struct pair){ .a = %s, .b = (short)(%s) }).a)",
+	"sum((int[]){ %s, %s }, 2)",
+	"boxed(%s, %s).list[2]",
+	"sum(boxed(%s, %s).list, 4)",
+	"MAX(%s, /* , ) */ %s)",
+	"(!(%s) || \"h a x\"[%s & 3] == 'a')",
+	"(%s ? %s : h)",
+};
+enum { COMBINED = sizeof combined / sizeof *combined };
+
 const char *expression(int depth)
 {
-	const char *l, *r;
+	const char *l;
 
 	if (depth >= 3 || below(5) < 3)
 		return atom();
 	if (may_direct() && one_in(4))
 		return macro_expression(depth);
-	l = expression(depth + 1);
-	r = expression(depth + 1);
-	switch (below(18)) {
-	case 0:
-	case 1:
-	case 2:
-		return text("add(%s, %s)", l, r);
-	case 3:
-	case 4:
-		return text("mul(%s, %s)", l, r);
-	case 5:
-		return text("(%s ^ %s)", l, r);
-	case 6:
-		return text("(%s & ~(%s))", l, r);
-	case 7:
-		return text("(%s < %s)", l, r);
-	case 8:
-		return text("(%s ? %s : %s)", l, r, atom());
-	case 9:
-		return text("MAX(%s,%s%s)", l, gap(), r);
-	case 10:
-		return text("BOTH(%s, %s)", l, r);
-	case 11:
-		return text("({ int tmp = %s; add(tmp, %s); })", l, r);
-	case 12:
-		return text("(((struct pair){ .a = %s, .b = (short)(%s) }).a)", l, r);
-	case 13:
-		return text("sum((int[]){ %s, %s }, 2)", l, r);
-	case 14:
+	if (one_in(COMBINED + 1))
 		return about();
-	case 15:
-		return text("boxed(%s,%s%s).list[%u]", l, gap(), r, below(ELEMENTS));
-	case 16:
-		return text("sum(boxed(%s, %s).list, %d)", l, r, ELEMENTS);
-	default:
-		return text("(!(%s) || \"h a x\"[%s & 3] == 'a')", l, r);
-	}
+	l = expression(depth + 1);
+	return text(combined[below(COMBINED)], l, expression(depth + 1));
 }

@@ -79,11 +79,72 @@ static void write_receive(const struct window *win)
 	put("%s++;\n", win->got);
 }
 
-/* At most so many events are out at a time. What else is done between does not depend on which
- * of them comes first. */
+/* So that what is written now neither leaves nor breaks off. */
+static int begin_bound(void)
+{
+	int loops = w.loops;
+
+	put("{\n");
+	indent(1);
+	open_scope();
+	w.bound++;
+	w.loops = 0;
+	return loops;
+}
+
+static void end_bound(int loops)
+{
+	w.loops = loops;
+	w.bound--;
+	close_scope();
+	indent(-1);
+	put("}\n");
+}
+
+static void write_scope(int most)
+{
+	open_scope();
+	statements(most);
+	close_scope();
+}
+
+static void write_turn(const struct window *win, unsigned count, unsigned most)
+{
+	put("if (%s < %u && %s - %s < %u) {\n", win->sent, count, win->sent, win->got, most);
+	indent(1);
+	write_send(win);
+	indent(-1);
+	put("} else {\n");
+	indent(1);
+	open_scope();
+	write_receive(win);
+	if (one_in(2))
+		statements(2);
+	close_scope();
+	indent(-1);
+	put("}\n");
+}
+
+static void write_turns(const struct window *win, unsigned count)
+{
+	declare_window(win, count);
+	put("while (%s < %u) {\n", win->got, count);
+	indent(1);
+	open_scope();
+	w.times *= count;
+	write_turn(win, count, 1 + below(4));
+	w.times /= count;
+	close_scope();
+	indent(-1);
+	put("}\n");
+	put("h = mix(h, add(%s, sum(%s, %u)));\n", win->sum, win->values, count);
+}
+
+/* A few events are out at a time. What else is done between does not depend on which of them comes
+ * first. */
 void write_window(void)
 {
-	int n = ++w.labels, loops = w.loops;
+	int n = ++w.labels, loops;
 	struct window win = { .naming = below(NAMINGS),
 			      .r = text("r%d", n),
 			      .sent = text("sent%d", n),
@@ -91,41 +152,25 @@ void write_window(void)
 			      .values = text("values%d", n),
 			      .id = text("id%d", n),
 			      .sum = text("sum%d", n) };
-	unsigned count = 1 + below(4), most = 1 + below(4);
 
 	if (w.count > VARIABLES - 16)
 		return;
+	loops = begin_bound();
+	write_turns(&win, 1 + below(4));
+	end_bound(loops);
+}
+
+static void write_late_event(int n)
+{
 	put("{\n");
 	indent(1);
-	open_scope();
-	declare_window(&win, count);
-	put("while (%s < %u) {\n", win.got, count);
-	indent(1);
-	open_scope();
-	w.bound++;
-	w.loops = 0;
-	w.times *= count;
-	put("if (%s < %u && %s - %s < %u) {\n", win.sent, count, win.sent, win.got, most);
-	indent(1);
-	write_send(&win);
+	put_each("", text("int late%d = 0;\ngive_int(%s, mkevent(r%d, late%d));\n", n,
+			  expression(1), n, n));
+	write_scope(1);
 	indent(-1);
-	put("} else {\n");
+	put("}\n{\n");
 	indent(1);
-	open_scope();
-	write_receive(&win);
-	if (one_in(2))
-		statements(2);
-	close_scope();
-	indent(-1);
-	put("}\n");
-	w.times /= count;
-	w.loops = loops;
-	w.bound--;
-	close_scope();
-	indent(-1);
-	put("}\n");
-	close_scope();
-	put("h = mix(h, add(%s, sum(%s, %u)));\n", win.sum, win.values, count);
+	write_scope(4);
 	indent(-1);
 	put("}\n");
 }
@@ -134,61 +179,45 @@ void write_window(void)
  * others are. */
 void write_late(void)
 {
-	int n = ++w.labels, loops = w.loops;
+	int n = ++w.labels, loops;
 
 	if (w.count > VARIABLES - 16)
 		return;
-	put("{\n");
-	indent(1);
-	open_scope();
-	w.bound++;
-	w.loops = 0;
+	loops = begin_bound();
 	put_each("", text("rendezvous() r%d;\n", n));
-	put("{\n");
-	indent(1);
-	put_each("", text("int late%d = 0;\ngive_int(%s, mkevent(r%d, late%d));\n", n,
-			  expression(1), n, n));
-	open_scope();
-	statements(1);
-	close_scope();
-	indent(-1);
-	put("}\n{\n");
-	indent(1);
-	open_scope();
-	statements(4);
-	close_scope();
-	indent(-1);
-	put("}\n");
+	write_late_event(n);
 	put_each("", text("twait(r%d);\n", n));
-	w.loops = loops;
-	w.bound--;
-	close_scope();
-	indent(-1);
-	put("}\n");
+	end_bound(loops);
+}
+
+static void write_cancelled(int n)
+{
+	const char *first = expression(1), *second = expression(1);
+
+	put("int junk%d = 0, waste%d = 0;\n", n, n);
+	put_each("",
+		 text("rendezvous() r%d;\n"
+		      "give_int(%s, mkevent(r%d, junk%d));\n"
+		      "give_int(%s, mkevent(r%d, waste%d));\n"
+		      "%s"
+		      "rv_cancel(r%d);\n",
+		      n, first, n, n, second, n, n, one_in(2) ? text("twait(r%d);\n", n) : "", n));
+	put("junk%d = %s;\nwaste%d = %s;\n", n, expression(1), n, expression(1));
+	declare(text("junk%d", n), INT);
+	declare(text("waste%d", n), INT);
 }
 
 /* After a cancel no variable changes any more. */
 void write_cancel(void)
 {
 	int n = ++w.labels;
-	const char *first = expression(1), *second = expression(1);
-	bool waits = one_in(2);
 
 	if (w.count > VARIABLES - 16)
 		return;
 	put("{\n");
 	indent(1);
 	open_scope();
-	put("int junk%d = 0, waste%d = 0;\n", n, n);
-	put_each("", text("rendezvous() r%d;\n"
-			  "give_int(%s, mkevent(r%d, junk%d));\n"
-			  "give_int(%s, mkevent(r%d, waste%d));\n"
-			  "%s"
-			  "rv_cancel(r%d);\n",
-			  n, first, n, n, second, n, n, waits ? text("twait(r%d);\n", n) : "", n));
-	put("junk%d = %s;\nwaste%d = %s;\n", n, expression(1), n, expression(1));
-	declare(text("junk%d", n), INT);
-	declare(text("waste%d", n), INT);
+	write_cancelled(n);
 	statements(3);
 	put_each("", "twait {\n\tgive_none(mkevent());\n}\n");
 	put("h = mix(h, add(junk%d, waste%d));\n", n, n);

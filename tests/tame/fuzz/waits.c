@@ -47,19 +47,40 @@ static void put_call(const struct function *f, const char *slot, const char *giv
 			 text("@%llu_f%d(%s, mkevent(%s));\n", program, f->number, given, slot));
 }
 
+static bool may_call_itself(void)
+{
+	return !w.calls_itself && !w.f->threaded && !w.f->has_out && w.times == 1;
+}
+
+static void write_recursion(const char *slot)
+{
+	w.calls_itself = true;
+	put("if (depth > 0) {\n");
+	indent(1);
+	put_call(w.f, slot, arguments(w.f, "depth - 1", "NULL"));
+	indent(-1);
+	put("}\n");
+}
+
+/* What a function leaves something in, too; until the block ends it is not given back. */
+static const char *out_argument(void)
+{
+	int variable = pick(1u << INT, true);
+
+	if (variable < 0 || w.variables[variable].qualified)
+		return NULL;
+	w.variables[variable].busy += w.blocks > 0;
+	return text("&%s", w.variables[variable].name);
+}
+
 /* False: there is none that may be called here. */
 static bool write_call(const char *slot)
 {
 	const struct function *f;
-	const char *out = "NULL";
-	int variable = -1;
+	const char *out = "";
 
-	if (one_in(4) && !w.calls_itself && !w.f->threaded && !w.f->has_out && w.times == 1) {
-		w.calls_itself = true;
-		put("if (depth > 0)\n");
-		indent(1);
-		put_call(w.f, slot, arguments(w.f, "depth - 1", out));
-		indent(-1);
+	if (one_in(4) && may_call_itself()) {
+		write_recursion(slot);
 		return true;
 	}
 	if (w.f->number == 0)
@@ -67,14 +88,10 @@ static bool write_call(const char *slot)
 	f = &w.others[below((unsigned)w.f->number)];
 	if (f->threaded || w.times * f->cost > 400)
 		return false;
-	if (f->has_out) {
-		variable = pick(1u << INT, true);
-		if (variable < 0 || w.variables[variable].qualified)
-			return false;
-		out = text("&%s", w.variables[variable].name);
-		/* until the block ends: it is not given back */
-		w.variables[variable].busy += w.blocks > 0;
-	}
+	if (f->has_out)
+		out = out_argument();
+	if (out == NULL)
+		return false;
 	put_call(f, slot, arguments(f, text("%u", below(3)), out));
 	w.f->cost += w.times * f->cost;
 	return true;
