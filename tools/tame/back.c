@@ -230,9 +230,12 @@ static void put_code(struct text *out, const struct region *r, const char **name
 	tame_put(out, "\n");
 	for (size_t i = 0; i < count; i++)
 		tame_print(out, "#pragma push_macro(\"%s\")\n#undef %s\n", names[i], names[i]);
+	/* declarations that are kept become statements, and others stand behind them */
+	tame_put(out, "#pragma GCC diagnostic push\n"
+		      "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n");
 	out->file = NULL;
 	tame_render(out, offset_of(first), offset_of(last));
-	tame_put(out, "\n");
+	tame_put(out, "\n#pragma GCC diagnostic pop\n");
 	for (size_t i = 0; i < count; i++)
 		tame_print(out, "#pragma pop_macro(\"%s\")\n", names[i]);
 }

@@ -48,7 +48,7 @@ void tame_emit_event_types(struct text *out, struct function *f)
 
 		/* the trigger function by its type, as those read it who trigger */
 		tame_print(out,
-			   "struct %s__e%u {\n\t__extension__ union {\n\t\t%s h;\n"
+			   "__extension__ struct %s__e%u {\n\t__extension__ union {\n\t\t%s h;\n"
 			   "\t\tvoid (*trigger)(weft_tame_event *%s);\n\t};\n",
 			   f->stem, m->number, base_of(m),
 			   tame_format("%s%s", m->slot_count > 0 ? ", " : "", value_types(m)));

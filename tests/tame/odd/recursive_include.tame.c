@@ -1,4 +1,4 @@
-/* A file that includes itself, as other systems do for templates. */
+/* right or refused: A file that includes itself, as other systems do for templates. */
 #ifndef RECURSIVE_TYPE
 #include "odd.h"
 
