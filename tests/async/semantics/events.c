@@ -48,8 +48,8 @@ struct pass {
 static void pass_body(void *closure);
 static void pass(const struct operation *o, bool listens, int_event done);
 
-static const weft_tame_wait_point pass_waits[] = { { "pass.tame.c:8", "twait(r, id)" },
-						   { "pass.tame.c:11", "twait(r, id)" } };
+static const weft_tame_wait_point pass_waits[] = { { "pass.tame.c:8", "twait(r, id)", NULL },
+						   { "pass.tame.c:11", "twait(r, id)", NULL } };
 static const weft_tame_function pass_function = {
 	.name = "pass",
 	.where = "pass.tame.c:1",
