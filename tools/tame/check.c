@@ -365,7 +365,8 @@ static void check_literal(struct function *f, struct literal *l)
 	if (given && !lives && (!f->threaded || l->wait != NULL))
 		tame_error(l->offset,
 			   "'%s' is gone before the event that is given with it is "
-			   "triggered: put it into a variable, in front of the wait",
+			   "triggered: put it into a variable in front of the wait; in a "
+			   "loop, into an array with an element for each turn",
 			   tame_cut(l->range));
 }
 

@@ -19,7 +19,7 @@ static void check_given(const struct function *f, const struct address *a)
 			a->offset,
 			"'%s' goes out of scope before the wait at the end of the twait block, "
 			"but its address is given away with an event: declare '%s' in front of "
-			"the block",
+			"the block; in a loop, as an array with an element for each turn",
 			a->variable->name, a->variable->name);
 }
 
