@@ -1,7 +1,7 @@
 /* weft/all_of.tame.h - all of several events: base[0] to base[n - 1] are events for the work,
  * and e is triggered when all of them were, with 0; their values are in value[0] to value[n -
- * 1]. What a twait block does, for who must be able to cancel it. If the thread that waits for e is
- * cancelled the value is -ECANCELED, and only the values that came are in value[]. See
+ * 1]. It acts as a twait block that can be cancelled: if the thread that waits for e is cancelled, e
+ * is triggered with -ECANCELED, and value[] has only the values that came before. See
  * weft/adapter.h.
  */
 #include <errno.h>

@@ -13,8 +13,8 @@
 
 #define WEFT_API __attribute__((visibility("default")))
 
-/* Stands before functions that wait on the stack of a thread. weft-tame warns where a tamed
- * function, which has none, calls one. */
+/* Marks functions that wait on the stack of a thread. weft-tame warns if a tamed function, which has
+ * no stack, calls one. */
 #if defined(WEFT_TAME_READING)
 #define WEFT_WAITS WEFT_TAME_WAITS_
 #elif defined(__clang__)
@@ -23,7 +23,7 @@
 #define WEFT_WAITS
 #endif
 
-/* For weft-check, which finds calls that may wait where none may; to a compiler both are nothing.
+/* Promises not to wait, for weft-check, which reports calls that break them. A compiler sees nothing.
  *
  *	WEFT_NO_WAIT void put(struct queue *q, int item);
  *
@@ -32,9 +32,9 @@
  *		accounts[to] += amount;
  *	}
  *
- * A function that is WEFT_NO_WAIT, and all that it calls, does not wait: nothing else of its color
- * runs meanwhile. A member, variable or parameter that points to functions may be WEFT_NO_WAIT, too:
- * then each function that goes into it must not wait, and calls through it do not. WEFT_ATOMIC
+ * A WEFT_NO_WAIT function does not wait, nor do the functions that it calls: nothing else of its
+ * color runs meanwhile. A member, variable or parameter that points to functions may be WEFT_NO_WAIT,
+ * too: then no function that is stored in it may wait, so calls through it do not wait. WEFT_ATOMIC
  * stands before a block in which nothing waits; return, break, continue and goto leave it like any
  * other block. */
 #ifdef WEFT_CHECKING_

@@ -1,8 +1,7 @@
 /* weft/retry.tame.h - tries an operation up to `tries` times, with a delay in between that
  * doubles each time: work(arg, event) is called until the event is triggered with a value that
- * is not below 0. e is triggered with the last value; with -ECANCELED if the thread that waits for e
- * was cancelled meanwhile. WEFT_T is a signed integer type. See
- * weft/adapter.h.
+ * is not below 0. e is triggered with the last value, or with -ECANCELED if the thread that waits
+ * for e was cancelled meanwhile. WEFT_T is a signed integer type. See weft/adapter.h.
  */
 #include <errno.h>
 

@@ -29,7 +29,7 @@
  * done something says so (X1). Calls that need not wait (an open lock, a message that
  * is there) are not touched; weft_yield, weft_hop, weft_close and the wait for a
  * finish block's end are not either. Long loops ask weft_cancelled. A twait of a threaded
- * function (weft/tame.h) lasts until its events have ended, which are told to.
+ * function (weft/tame.h) asks its events to end, and lasts until they have.
  *
  * Compiling. In C the blocks need -fopenmp when compiling, and not when linking: gcc and
  * clang then make a function of the block, which Weft's library calls, and no other
@@ -109,8 +109,8 @@ WEFT_API int weft_async_copy(weft_thread_fn *fn, const void *args, size_t size);
  *
  * Context:  anywhere inside the scope, in any color; weft_scope_cancel and
  *           weft_scope_fail from elsewhere too, as long as the scope has not ended.
- *           weft_scope_deadline: the thread that began it. weft_scope_deadline waits if it is a
- *           second call.
+ *           weft_scope_deadline: the thread that began it. A second call of
+ *           weft_scope_deadline waits.
  * Returns:  0
  *           -EALREADY   it was cancelled before; weft_scope_fail has kept the error all the
  *                       same, if it is the first

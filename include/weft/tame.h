@@ -27,7 +27,7 @@
  *	twait(r, i);            waits for the next event of r that was triggered; twait(r);
  *	trigger(e, v, w);       triggers an event: once
  *	rv_cancel(r);           nobody waits for the events of r any more
- *	rv_stop(r);             asks for an end of the events of r that are out; they are waited for
+ *	rv_stop(r);             asks the pending events of r to end; they are still triggered
  *	trefused (err) { ... }  at the beginning of a tamed function: what to do, with its parameters,
  *	                        if there is no memory for its closure
  *	tfork(e, f(x, y));      calls f where it may block, and triggers e with what it returned
@@ -38,12 +38,12 @@
  * from anywhere, foreign kernel threads too; the values come to their places in the
  * color of the closure. Triggering never runs other code than that: who waited goes on later.
  *
- * Cancelling. A threaded function whose thread is cancelled (weft/scope.h) while it waits, in a
- * twait block or by twait(r), goes on when all it waits for has ended. Primitive events and threaded
- * functions that tfork has called end soon, and say -ECANCELED or what has happened; what tfork has
- * called on the offload pool comes to its end. A tamed function is told by weft_tell_cancel or
- * weft_on_cancel; if it asks for neither it is waited for. The threaded function sees the values,
- * and weft_cancelled().
+ * Cancelling. If a thread is cancelled (weft/scope.h) while its threaded function waits, in a twait
+ * block or by twait(r), the function resumes when all events that it waits for have ended. Primitive
+ * events and threaded functions that tfork has called end soon, with -ECANCELED or their result; a
+ * call by tfork on the offload pool runs to its end. A tamed function learns of the cancel by
+ * weft_tell_cancel or weft_on_cancel; without them the thread waits until the tamed function ends.
+ * The threaded function sees the values, and weft_cancelled().
  *
  * Rules. An event is triggered once, by whom it was given to; a second time is reported,
  * with the place where the event was made. One that is never triggered leaves its closure

@@ -50,13 +50,13 @@ typedef struct weft_tame_thread_closure {
 	weft_cleanup cleanup_;
 	uint32_t *counter_; /* of the innermost block */
 	uint32_t blocks_;   /* that control is in */
-	/* Events of its blocks that are out, and the rendezvous that it waits for: those whose end is
-	 * asked for if the thread is cancelled. */
+	/* The pending events of its blocks, and the rendezvous that it waits for: a cancel of the
+	 * thread asks these to end. */
 	struct weft_tame_event_apart *events_;
 	struct weft_tame_rendezvous *next_of_;
 } weft_tame_thread_closure;
 
-/* A function on the user's line, which gcov would count for that line once more. */
+/* For generated functions on the user's line: keeps gcov from counting that line twice. */
 #if defined(__has_attribute) && __has_attribute(no_profile_instrument_function)
 #define WEFT_TAME_UNCOUNTED_ __attribute__((no_profile_instrument_function))
 #else
@@ -108,7 +108,7 @@ struct weft_tame_site {
 };
 typedef struct weft_tame_site weft_tame_site;
 
-/* How the holder of an event is told that it shall end: weft_on_cancel. */
+/* Asks the holder of an event to end it: weft_on_cancel. */
 typedef struct weft_tame_hook {
 	uint32_t state_, ask_;
 	weft_fn *run_;
@@ -191,17 +191,17 @@ WEFT_API void weft_tame_rendezvous_cancel(weft_tame_rendezvous *r);
 WEFT_API void weft_tame_rendezvous_stop(weft_tame_rendezvous *r);
 
 /* The waits of threaded functions: a twait block's begin, which sets its counter to 1 for the
- * block itself, and its end; and for a rendezvous. They wait. If the thread is cancelled the events
- * that are waited for are asked to end (weft_on_cancel), and the wait ends when they have. */
+ * block itself, and its end; and for a rendezvous. They wait. If the thread is cancelled they ask the
+ * events that they wait for to end (weft_on_cancel), and return when these have ended. */
 WEFT_API void weft_tame_thread_block(weft_tame_thread_closure *t, uint32_t *counter);
 WEFT_API WEFT_WAITS void weft_tame_thread_join(weft_tame_thread_closure *t, uint32_t *counter);
 WEFT_API WEFT_WAITS void weft_tame_thread_next(weft_tame_thread_closure *t, weft_tame_rendezvous *r,
 					       void *id, size_t size);
 
 /* tfork. The generated struct goes on with the event, which is first, the arguments and the result.
- * `call` runs on a thread or the offload pool; `done` in the color of who forked, and triggers the
- * event. The memory is freed after that. On a thread `call` has a scope, which is cancelled if the
- * event is cancelled or asked to end. */
+ * `call` runs on a thread or the offload pool. `done` runs in the color of the caller of tfork, and
+ * triggers the event. The memory is freed after that. On a thread `call` has a scope, which is
+ * cancelled if the event is cancelled or asked to end. */
 typedef struct weft_tame_fork {
 	void (*call)(struct weft_tame_fork *f);
 	void (*done)(struct weft_tame_fork *f);

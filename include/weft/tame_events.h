@@ -19,11 +19,11 @@
  * the cancel comes there; memory must live so long, and what was triggered and is on its way is
  * lost.
  *
- * A thread that is cancelled (weft/scope.h) while it waits, in a twait block or by twait(r), ends its
- * operations in the same way, and waits until each has ended: with -ECANCELED, if it has not
- * happened, or else with what has. So no value is lost there, and memory is borrowed until the
- * wait is over. A transfer of all bytes of which a part was done tells how many; a sleep ends early;
- * an address is 0.0.0.0; closing, and locks without a value (weft/tame_lock.h), go on to their end.
+ * A thread that is cancelled (weft/scope.h) while it waits, in a twait block or by twait(r), cancels
+ * its operations too, but waits until each has ended: with its result, or with -ECANCELED if it has
+ * not happened. So no value is lost, and memory is borrowed until the wait is over. A transfer of
+ * all bytes gives the number of bytes that were transferred; a sleep ends early; an address is
+ * 0.0.0.0; closing, and locks without a value (weft/tame_lock.h), continue to their end.
  *
  * What follows holds for all functions here:
  *

@@ -52,7 +52,7 @@ WEFT_API int weft_tame_lock_fini_at(weft_tame_lock *l, const char *where);
 
 /* Triggers `e` when the caller has the lock: alone, or shared with others that asked for it so.
  * If e is cancelled before, the lock is not held, or is given back at once. A cancelled thread
- * that still waits for e gets the lock, as e could not tell that it has none.
+ * that waits for e still gets the lock: e has no value that could tell that it did not.
  *
  * Borrows:  l, until it was unlocked, or until e was cancelled and that has come to the color of
  *           the caller.

@@ -1,6 +1,6 @@
-/* weft/tame_untranslated.h - what the words of tame_words.h mean before a file is translated: legal C
- * that editors understand, and weft-tame, which reads it in front of a file whose macros are
- * expanded. So it includes nothing.
+/* weft/tame_untranslated.h - defines the words of tame_words.h for a file that is not translated yet, as
+ * legal C. Editors read it, and weft-tame puts it before a file whose macros are expanded. So it
+ * includes nothing.
  */
 #ifndef WEFT_TAME_UNTRANSLATED_H
 #define WEFT_TAME_UNTRANSLATED_H
@@ -45,8 +45,8 @@ WEFT_TAME_UNTRANSLATED_ int weft_tame_untranslated_trefused(void);
 WEFT_TAME_UNTRANSLATED_ void *weft_tame_untranslated_mkevent(__typeof__(sizeof(0)) arguments, ...);
 WEFT_TAME_UNTRANSLATED_ void weft_tame_untranslated_tfork(void);
 
-/* What an editor need not say of a file from here on: that what is behind `twait` has no effect,
- * that mkevent is not evaluated, and so that its slots get no value. */
+/* Turns off warnings of editors from here on: that the code after `twait` has no effect, that mkevent
+ * is not evaluated, and so that its slots get no value. */
 #ifdef __clang__
 #define WEFT_TAME_QUIET_ \
 	_Pragma("clang diagnostic ignored \"-Wunused-value\"") \

@@ -1,12 +1,11 @@
-/* weft/tame_words.h - the words of weft/tame.h: as the translated file needs them, and as legal C
- * that says the same to editors.
+/* weft/tame_words.h - the words of weft/tame.h, in two versions: for translated files, and as legal C
+ * for untranslated ones.
  *
- * The second is what an untranslated file sees. Each word that only weft-tame can give a meaning
- * calls a function that must not be called, so that a compiler refuses the file; editors only
- * read it, and see types: an event that does not fit is an error for them. weft-tame has the
- * compiler's preprocessor read the file with WEFT_TAME_READING defined: each word then becomes a
- * name that no program has (WEFT_TAME_TWAIT_), whatever macros the program defines.
- * tame_untranslated.h says what these names mean.
+ * In an untranslated file each word that only weft-tame can translate calls a function that must
+ * not be called, so a compiler refuses the file. Editors only parse the file, and check types: they
+ * show an event of the wrong type as an error. weft-tame runs the compiler's preprocessor with
+ * WEFT_TAME_READING defined: each word then becomes a name that no program uses (WEFT_TAME_TWAIT_),
+ * whatever macros the program defines. tame_untranslated.h defines these names.
  */
 #ifndef WEFT_TAME_WORDS_H
 #define WEFT_TAME_WORDS_H

@@ -57,9 +57,9 @@ typedef struct weft_tame_event {
 	})
 #endif
 
-/* Gives back an event that will not be triggered. What waits for it in a twait block waits
- * forever, which is reported at once; a rendezvous just has one event less. If the thread that
- * waits was cancelled the event has ended by that.
+/* Gives back an event that will not be triggered. A twait block that waits for it waits forever,
+ * which is reported at once; a rendezvous just has one event less. But if the thread that waits
+ * was cancelled, the drop ends its wait for the event.
  *
  * Takes:    e.
  * Context:  as weft_trigger.
@@ -67,9 +67,9 @@ typedef struct weft_tame_event {
 WEFT_API void weft_tame_drop(weft_tame_event *e);
 #define weft_event_drop(...) weft_tame_drop((weft_tame_event *)(uintptr_t)(__VA_ARGS__))
 
-/* Tells whether nobody waits for `e` any more, so that what is to be triggered with it would be
- * lost: a descriptor, say. e is still to be triggered or given back. False if a cancelled thread
- * waits for e: it gets the value.
+/* Tells whether nobody waits for `e` any more, so that the values of a trigger would be lost: a
+ * descriptor, say. e is still to be triggered or given back. False if a cancelled thread waits
+ * for e, because that thread gets the value.
  *
  * Context:  the color in which e is waited for; elsewhere it may be so a moment later.
  * Returns:  whether it was cancelled
@@ -78,18 +78,18 @@ WEFT_API bool weft_tame_cancelled(const weft_tame_event *e);
 #define weft_event_cancelled(...) \
 	weft_tame_cancelled((const weft_tame_event *)(uintptr_t)(__VA_ARGS__))
 
-/* Makes `fn(arg)` run, once, to stop the work that would trigger `e`, in two cases. Nobody waits
- * for e any more, because its rendezvous was cancelled or has ended. Or the thread that waits for e,
- * in a twait block or by twait(r), was cancelled (weft/scope.h): it still waits, until e has ended.
- * fn does the same in both: it stops the work, and then e is triggered, by fn or later, with
- * -ECANCELED, or with what the work has brought. Where nobody waits the values are lost
+/* Sets a function that stops the work for `e`: `fn(arg)` runs, once, in two cases. First, nobody
+ * waits for e any more, because its rendezvous was cancelled or has ended. Second, the thread that
+ * waits for e, in a twait block or by twait(r), was cancelled (weft/scope.h): it still waits, until
+ * e has ended. fn does the same in both cases: it stops the work. Then fn, or later code, triggers e
+ * with -ECANCELED or with the result of the work. In the first case the values are lost
  * (weft_event_cancelled tells). In the second case weft_event_drop ends the wait too, and the slots
  * stay as they are.
  *
- * fn runs in the color of the caller, where e is then triggered or dropped; once that was done fn
- * is not called any more. The last fn counts. Who sets none is not told, and is waited for. The
- * twait blocks of tamed functions are never cancelled: fn is not called for their events. If e has
- * a comma outside of parentheses, put it into parentheses.
+ * fn runs in the color of the caller, where e is then triggered or dropped; after that fn is never
+ * called. The last fn that was set counts. Without fn the cancelled thread waits until e is
+ * triggered. The twait blocks of tamed functions are never cancelled: fn is not called for their
+ * events. If e has a comma outside of parentheses, put it into parentheses.
  *
  * Context:  a handler or a thread, in exclusive use of its color: the one in which e is going
  *           to be triggered.
@@ -98,8 +98,8 @@ WEFT_API void weft_tame_on_cancel(weft_tame_event *e, weft_fn *fn, void *arg);
 #define weft_on_cancel(e, ...) weft_tame_on_cancel((weft_tame_event *)(uintptr_t)(e), __VA_ARGS__)
 
 /* The same with an event, usually one of a rendezvous: it is triggered when fn would run, and
- * dropped when e is triggered or dropped. By it a tamed function lets a cancel pass to what it
- * waits for itself:
+ * dropped when e is triggered or dropped. A tamed function uses it to pass a cancel on to the
+ * events that it waits for itself:
  *
  *	tamed receive(event(int) done)
  *	{
@@ -117,10 +117,10 @@ WEFT_API void weft_tame_on_cancel(weft_tame_event *e, weft_fn *fn, void *arg);
  *		trigger(done, rc);
  *	}
  *
- * rv_stop asks what is waited for to end, and it still comes, with -ECANCELED or what it has
- * brought. (rv_cancel, in its place, gives it up: what is on its way from another color is lost
- * then.) A function that writes nothing of this is waited for. One that gives `done` to another function
- * need not: that function has it.
+ * rv_stop asks the operation to end; its event is still triggered, with -ECANCELED or the result.
+ * (rv_cancel, in its place, abandons the event: a value on its way from another color is lost.)
+ * For a tamed function without such code a cancelled thread waits until the function ends. A
+ * function that only passes `done` on to another function needs no such code: the other has it.
  *
  * Takes:    note.
  * Context:  as weft_on_cancel.
