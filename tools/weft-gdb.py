@@ -1281,9 +1281,17 @@ def is_running():
 hooks = Hooks()
 
 
+def function_at(address):
+    """The name of the innermost function there, which may be inlined."""
+    block = gdb.block_for_pc(address)
+    while block is not None and block.function is None:
+        block = block.superblock
+    return block.function.name if block is not None else ""
+
+
 def stop_once(breakpoint):
     """At a line with an mkevent: where the line begins, and not in the function that makes the event."""
-    made = [x for x in breakpoint.locations if MADE.search(x.function or "")]
+    made = [x for x in breakpoint.locations if MADE.search(function_at(x.address))]
     if len(made) < len(breakpoint.locations):
         for location in made:
             if location.enabled:
