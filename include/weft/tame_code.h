@@ -56,11 +56,12 @@ typedef struct weft_tame_thread_closure {
 	struct weft_tame_rendezvous *next_of_;
 } weft_tame_thread_closure;
 
-/* For generated functions on the user's line: keeps gcov from counting that line twice. */
+/* For generated functions on the line of an mkevent: gcov shall not count that line twice, and nobody warn
+ * that a function is used only by what is not used itself. */
 #if defined(__has_attribute) && __has_attribute(no_profile_instrument_function)
-#define WEFT_TAME_UNCOUNTED_ __attribute__((no_profile_instrument_function))
+#define WEFT_TAME_UNCOUNTED_ __attribute__((no_profile_instrument_function, unused))
 #else
-#define WEFT_TAME_UNCOUNTED_
+#define WEFT_TAME_UNCOUNTED_ __attribute__((unused))
 #endif
 
 /* A closure for a call of f, or NULL: then weft_tame_refusal says why, and the call ends with the
@@ -84,6 +85,11 @@ WEFT_API void weft_tame_leave(weft_tame_closure *c);
 /* The same for threaded functions. Outside of a thread enter aborts, with a report. */
 WEFT_API void weft_tame_thread_enter(weft_tame_thread_closure *t, const weft_tame_function *f);
 WEFT_API void weft_tame_thread_leave(weft_tame_thread_closure *t);
+static inline void weft_tame_leave_(weft_tame_thread_closure **t)
+{
+	weft_tame_thread_leave(*t);
+}
+#define WEFT_TAME_LEAVES_ __attribute__((cleanup(weft_tame_leave_)))
 
 /* A place where mkevent stands, constant. */
 enum weft_tame_kind {

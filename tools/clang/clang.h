@@ -83,6 +83,7 @@ enum {
 	CXCursor_InitListExpr = 119,
 	CXCursor_AddrLabelExpr = 120,
 	CXCursor_StmtExpr = 121,
+	CXCursor_GenericSelectionExpr = 122,
 	CXCursor_GNUNullExpr = 123,
 	CXCursor_CXXStaticCastExpr = 124,
 	CXCursor_CXXFunctionalCastExpr = 128,

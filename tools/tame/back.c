@@ -48,6 +48,10 @@ static void add_region(const struct function *f)
 	r.last = r.first;
 	while (r.last + 1 < expanded.mark_count && expanded.marks[r.last].token < end)
 		r.last++;
+	if (expanded.marks[r.last].token < end) {
+		tame_error(f->offset, "weft-tame cannot follow the macros around '%s'", f->name);
+		return;
+	}
 	if (region_count > 0)
 		before = &regions[region_count - 1];
 	if (before != NULL && r.first < before->last)
@@ -59,7 +63,7 @@ static void add_region(const struct function *f)
 /* Macros: those that are defined, before a token. */
 struct name {
 	const struct macro_change *last; /* NULL: no macro has this name */
-	bool unknown;
+	bool ever;                       /* it was defined before */
 };
 static struct name *table;
 static size_t table_size;
@@ -95,15 +99,16 @@ static void follow_macros(size_t token)
 			return;
 		n = find_name(c->name, c->name_size);
 		n->last = c;
-		n->unknown = n->unknown || c->unknown;
+		n->ever = n->ever || c->defined;
 	}
 }
 
 /* The macros that the code of weft-tame itself is made of. */
 static bool is_used(const char *name, size_t size)
 {
-	static const char *const used[] = { "WEFT_EVENT", "WEFT_TAME_UNCOUNTED_", "weft_trigger",
-					    "weft_async", "weft_async_own" };
+	static const char *const used[] = { "WEFT_EVENT",        "WEFT_TAME_UNCOUNTED_",
+					    "WEFT_TAME_LEAVES_", "weft_trigger",
+					    "weft_async",        "weft_async_own" };
 
 	for (size_t i = 0; i < sizeof used / sizeof *used; i++)
 		if (tame_is_word(name, size, used[i]))
@@ -119,10 +124,11 @@ static bool is_macro(const struct text *text, const struct token *t)
 
 	if (t->kind != 'i' || n->last == NULL || is_used(spelling, t->size))
 		return false;
-	if (n->unknown)
-		return true;
+	/* pop_macro brings one back without a word of the preprocessor's */
+	if (!n->last->defined)
+		return n->ever;
 	/* with parameters it is one only with arguments */
-	return n->last->defined && (n->last->name[t->size] != '(' || t[1].kind == '(');
+	return n->last->name[t->size] != '(' || t[1].kind == '(';
 }
 
 /* The macros that a text names, each once. */
@@ -204,7 +210,7 @@ static size_t offset_of(size_t token)
 	return token < token_count ? tokens[token].offset : expanded.size;
 }
 
-/* clang's preprocessor does not tell of these. */
+/* Preprocessors do not tell of these. */
 static void check_pragmas(size_t begin, size_t end)
 {
 	for (size_t i = tame_source_token(begin); i < tame_source_token(end); i++) {
@@ -223,19 +229,42 @@ static void check_pragmas(size_t begin, size_t end)
 	}
 }
 
+/* The compiler does not meet what a function has included, and would include it again. */
+static void check_once(size_t first, size_t last)
+{
+	const struct inclusion *seen = NULL;
+
+	for (size_t i = first; i < last; i++) {
+		const struct inclusion *in = tokens[i].inclusion;
+
+		if (in == NULL || in == seen)
+			continue;
+		seen = in;
+		if (tame_is_once(in->header))
+			tame_error(tokens[i].offset,
+				   "'%s', which has '#pragma once', is included in a function that "
+				   "waits: include it in front of the function",
+				   in->header);
+	}
+}
+
 static void put_code(struct text *out, const struct region *r, const char **names, size_t count)
 {
-	size_t first = expanded.marks[r->first].token, last = expanded.marks[r->last].token;
+	size_t first = offset_of(expanded.marks[r->first].token);
+	size_t last = offset_of(expanded.marks[r->last].token);
+	/* declarations that are kept become statements, and others stand behind them; a program that
+	 * chooses its warnings there does so for what is behind, too */
+	bool own = memmem(expanded.text + first, last - first, "#pragma", 7) != NULL;
 
 	tame_put(out, "\n");
 	for (size_t i = 0; i < count; i++)
 		tame_print(out, "#pragma push_macro(\"%s\")\n#undef %s\n", names[i], names[i]);
-	/* declarations that are kept become statements, and others stand behind them */
-	tame_put(out, "#pragma GCC diagnostic push\n"
-		      "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n");
+	if (!own)
+		tame_put(out, "#pragma GCC diagnostic push\n"
+			      "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n");
 	out->file = NULL;
-	tame_render(out, offset_of(first), offset_of(last));
-	tame_put(out, "\n#pragma GCC diagnostic pop\n");
+	tame_render(out, first, last);
+	tame_put(out, own ? "\n" : "\n#pragma GCC diagnostic pop\n");
 	for (size_t i = 0; i < count; i++)
 		tame_print(out, "#pragma pop_macro(\"%s\")\n", names[i]);
 }
@@ -249,6 +278,7 @@ static void put_region(struct text *out, const struct region *r)
 	size_t count;
 
 	check_pragmas(a->source, z->source);
+	check_once(a->token, z->token);
 	follow_macros(a->token);
 	put_code(out, r, NULL, 0);
 	code = (struct text){ .at = out->at + before.size, .size = out->size - before.size };
@@ -263,6 +293,8 @@ static void put_region(struct text *out, const struct region *r)
 	put_conditionals(out, a->source, z->source, true);
 	put_changes(out, a->token, z->token);
 	put_conditionals(out, a->source, z->source, false);
+	if (strcmp(z->file, end.file) != 0)
+		end = (struct place){ z->file, z->line, 1 }; /* a #line says so */
 	tame_print(out, "#line %u ", end.line);
 	tame_put_string(out, end.file, strlen(end.file));
 	tame_put(out, "\n");

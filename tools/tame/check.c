@@ -23,33 +23,112 @@ static bool is_pointer(CXCursor c)
 	return tame_canonical(clang.getCursorType(c)).kind == CXType_Pointer;
 }
 
-/* What a slot is part of: a variable of the function, or something elsewhere. */
+static struct variable *variable_of(struct function *f, CXCursor c);
+static struct variable *pointed_to(struct function *f, CXCursor c);
+
+struct looking_into {
+	struct function *f;
+	struct variable *found;
+};
+
+static int look_into(CXCursor c, CXCursor parent, void *arg)
+{
+	struct looking_into *l = arg;
+
+	(void)parent;
+	if (l->found == NULL)
+		l->found = pointed_to(l->f, c);
+	return CXVisit_Continue;
+}
+
+/* Of a[i] and a + i, whichever is the pointer. */
+static struct variable *pointed_into(struct function *f, CXCursor c)
+{
+	struct looking_into l = { f, NULL };
+
+	clang.visitChildren(c, look_into, &l);
+	return l.found;
+}
+
+/* The variable that a pointer points into, as far as that can be seen: it is an array, or & of it. */
+static struct variable *pointed_to(struct function *f, CXCursor c)
+{
+	CXCursor child = first_child(c);
+
+	switch (c.kind) {
+	case CXCursor_ParenExpr:
+	case CXCursor_UnexposedExpr:
+	case CXCursor_CStyleCastExpr:
+		return pointed_to(f, child);
+	case CXCursor_DeclRefExpr:
+	case CXCursor_MemberRefExpr:
+	case CXCursor_ArraySubscriptExpr:
+		return tame_is_array(clang.getCursorType(c)) ? variable_of(f, c) : NULL;
+	case CXCursor_UnaryOperator:
+		if (tame_is(tame_token_at(tame_extent(c).begin), "&"))
+			return variable_of(f, child);
+		return tame_is_array(clang.getCursorType(c)) ? variable_of(f, c) : NULL;
+	case CXCursor_BinaryOperator:
+		return pointed_into(f, c);
+	default:
+		return NULL;
+	}
+}
+
+/* The variable that something to assign to is part of; NULL: of none of the function's. */
+static struct variable *variable_of(struct function *f, CXCursor c)
+{
+	CXCursor child = first_child(c);
+
+	switch (c.kind) {
+	case CXCursor_DeclRefExpr:
+		return tame_variable(f, clang.getCursorReferenced(c));
+	case CXCursor_ParenExpr:
+	case CXCursor_UnexposedExpr:
+		return variable_of(f, child);
+	case CXCursor_MemberRefExpr:
+		return is_pointer(child) ? pointed_to(f, child) : variable_of(f, child);
+	case CXCursor_ArraySubscriptExpr:
+		return pointed_into(f, c);
+	case CXCursor_UnaryOperator:
+		return pointed_to(f, child);
+	default:
+		return NULL;
+	}
+}
+
+/* What can be assigned to. */
 static bool is_slot(struct function *f, CXCursor c, struct variable **variable)
 {
-	CXCursor child;
+	CXCursor child = first_child(c);
 
-	*variable = NULL;
+	*variable = variable_of(f, c);
 	switch (c.kind) {
 	case CXCursor_DeclRefExpr:
 		c = clang.getCursorReferenced(c);
-		*variable = tame_variable(f, c);
 		return c.kind == CXCursor_VarDecl || c.kind == CXCursor_ParmDecl;
 	case CXCursor_ParenExpr:
 	case CXCursor_UnexposedExpr:
-		return is_slot(f, first_child(c), variable);
+		return is_slot(f, child, variable);
 	case CXCursor_MemberRefExpr:
-		child = first_child(c);
 		return is_pointer(child) || is_slot(f, child, variable);
 	case CXCursor_ArraySubscriptExpr:
-		child = first_child(c);
-		if (child.kind == CXCursor_UnexposedExpr && !is_pointer(first_child(child)))
-			return is_slot(f, first_child(child), variable);
 		return true;
 	case CXCursor_UnaryOperator:
 		return tame_is(tame_token_at(tame_extent(c).begin), "*");
 	default:
 		return false;
 	}
+}
+
+/* Closures and events are aligned to 16 bytes. */
+void tame_check_alignment(size_t offset, CXType type)
+{
+	if (clang.Type_getAlignOf(type) > 16)
+		tame_error(offset,
+			   "this is aligned to %lld bytes, and what lives across a wait to 16: "
+			   "pass a pointer to it",
+			   clang.Type_getAlignOf(type));
 }
 
 static void check_slot(struct function *f, struct mkevent *m, struct argument *a)
@@ -66,6 +145,7 @@ static void check_slot(struct function *f, struct mkevent *m, struct argument *a
 		return;
 	}
 	type = clang.getCursorType(a->cursor);
+	tame_check_alignment(a->range.begin, type);
 	if (!is_slot(f, a->cursor, &v))
 		tame_error(a->range.begin,
 			   "trigger slot '%s' is not something to assign to: give a variable, a "
@@ -162,6 +242,14 @@ static bool has_effects(const struct argument *a)
 	return effects;
 }
 
+/* A name means the same as long as the function is in its scope. */
+static bool is_plain(const struct argument *a)
+{
+	size_t first = tame_token_at(a->range.begin);
+
+	return tokens[first].kind == 'i' && tame_token_end(first) == a->range.end;
+}
+
 /* A block of weft_async may run on another stack, beside the function. */
 static bool in_async(const struct function *f, size_t offset)
 {
@@ -200,6 +288,7 @@ static void check_wait(struct function *f, struct wait *w)
 			   text);
 		return;
 	}
+	w->keeps = !is_plain(&w->rendezvous);
 	if (has_effects(&w->rendezvous))
 		tame_error(
 			w->rendezvous.range.begin,
@@ -275,6 +364,8 @@ static void check_parameters(struct function *f)
 				   "a type is declared in the head of '%s': declare it in front of "
 				   "the function",
 				   f->name);
+	for (size_t i = 0; i < f->parameter_count && !f->threaded; i++)
+		tame_check_alignment(f->variables[i]->offset, f->variables[i]->type);
 	for (size_t i = 0; i < f->parameter_count && !f->threaded; i++)
 		if (tame_is_variable(f->variables[i]->type))
 			tame_error(f->variables[i]->offset,
@@ -359,9 +450,11 @@ static void check_literal(struct function *f, struct literal *l)
 	bool given = comes_with_event(f, l->call), loops = l->wait != NULL && l->in_loop;
 	bool lives = !loops && tame_lives_across(f, l->scope, l->offset);
 
-	if (holds(f->refusal, l->offset) || l->in_expression)
+	if (l->in_expression)
 		return;
 	l->kept = !f->threaded && (lives || (loops && !given));
+	if (l->kept)
+		tame_check_alignment(l->offset, l->type);
 	if (given && !lives && (!f->threaded || l->wait != NULL))
 		tame_error(l->offset,
 			   "'%s' is gone before the event that is given with it is "

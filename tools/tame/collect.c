@@ -72,7 +72,7 @@ static void add_parameters(struct function *f)
 		v->type = clang.getCursorType(v->cursor);
 		v->offset = tame_offset(v->cursor);
 		v->scope = f->scope;
-		v->kept = !f->threaded;
+		v->kept = f->kind == 't';
 		*ADD(f->variables, f->variable_count) = v;
 	}
 	f->parameter_count = f->variable_count;
@@ -108,11 +108,19 @@ static bool is_taken(const char *stem)
 	return false;
 }
 
+static bool is_name(const char *name)
+{
+	for (size_t i = 0; i < token_count; i++)
+		if (tame_is(i, name))
+			return true;
+	return false;
+}
+
 static const char *stem_of(const char *name)
 {
 	const char *stem = name;
 
-	for (unsigned n = 2; is_taken(stem); n++)
+	for (unsigned n = 2; is_taken(stem) || (n > 2 && is_name(stem)); n++)
 		stem = tame_format("%s_%u", name, n);
 	return stem;
 }

@@ -60,7 +60,6 @@ void tame_visit_declaration(CXCursor c, struct walk w)
 
 		g->range = tame_token_range(tame_token_at(begin), end);
 	}
-	g->first_of_for = w.first_of_for;
 	*ADD(w.f->groups, w.f->group_count) = g;
 	w.group = g;
 	tame_descend(c, &w);

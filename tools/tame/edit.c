@@ -158,8 +158,8 @@ static void put_comment(struct text *out, size_t i)
 /* Words that only tell weft-tame something are not there in the result. */
 void tame_put_token(struct text *out, size_t i)
 {
-	if (tokens[i].body != NULL)
-		tame_put(out, tokens[i].body);
+	if (tokens[i].body_size > 0)
+		tame_put_body(out, &tokens[i]);
 	else if (tame_is(i, TAME_TAMED))
 		tame_put(out, "void");
 	else if (tame_is(i, TAME_ASYNC) || tame_is(i, TAME_ASYNC_OWN))
@@ -196,8 +196,19 @@ static bool is_made(const char *name, size_t size)
 	while (at < size && name[at] >= '0' && name[at] <= '9')
 		at++;
 	return at == size || tame_is_word(name, size, "tame_event") ||
-	       tame_is_word(name, size, "tame_call") || tame_is_word(name, size, "tame_id") ||
-	       tame_is_word(name, size, "tame_result");
+	       tame_is_word(name, size, "tame_scopes") || tame_is_word(name, size, "tame_call") ||
+	       tame_is_word(name, size, "tame_id") || tame_is_word(name, size, "tame_result");
+}
+
+static bool is_prefix_taken(const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	for (size_t i = 0; i < token_count; i++)
+		if (tokens[i].kind == 'i' && tokens[i].size > size &&
+		    memcmp(expanded.text + tokens[i].offset, prefix, size) == 0)
+			return true;
+	return false;
 }
 
 /* 0: the program uses none of these names. */
@@ -211,11 +222,8 @@ static unsigned prefix_number(void)
 	for (size_t i = 0; i < token_count; i++)
 		if (is_made(expanded.text + tokens[i].offset, tokens[i].size))
 			number = 2;
-	for (size_t i = 0; i < token_count && number > 0; i++)
-		while (tokens[i].kind == 'i' && tokens[i].size > 4 &&
-		       strncmp(expanded.text + tokens[i].offset, tame_format("tame%u_", number),
-			       6) == 0)
-			number++;
+	while (number > 0 && is_prefix_taken(tame_format("tame%u_", number)))
+		number++;
 	return number;
 }
 

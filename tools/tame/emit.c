@@ -70,10 +70,11 @@ static size_t end_of_specifiers(size_t token, size_t name)
 /* Words that a member cannot have, or that keep the text from telling the type. */
 static bool is_odd(size_t first, size_t last)
 {
-	static const char *const odd[] = { "auto",          "__auto_type", "register",
-					   "__attribute__", "__attribute", "asm",
-					   "__asm__",       "__asm",       "__extension__",
-					   "_Alignas",      "extern",      "static" };
+	static const char *const odd[] = { "auto",          "__auto_type",  "register",
+					   "__attribute__", "__attribute",  "asm",
+					   "__asm__",       "__asm",        "__extension__",
+					   "_Alignas",      "extern",       "static",
+					   "__func__",      "__FUNCTION__", "__PRETTY_FUNCTION__" };
 
 	for (size_t i = first; i < last; i++) {
 		if (tame_is(i, "[") && tame_is(i + 1, "]"))
@@ -207,6 +208,9 @@ static void emit_closure(struct text *out, const struct function *f)
 		if (f->variables[i]->alone && f->variables[i]->name[0] != '\0')
 			emit_variable(out, f, f->variables[i]);
 	emit_scope(out, f, f->scope);
+	for (size_t i = 0; i < f->wait_count && !f->threaded; i++)
+		if (f->waits[i]->keeps)
+			tame_print(out, "\tweft_tame_rendezvous *\5w%u;\n", f->waits[i]->state);
 	for (size_t i = 0; i < f->literal_count; i++)
 		if (f->literals[i].kept)
 			tame_print(out, "\t%s;\n",
@@ -267,8 +271,8 @@ void tame_emit_before(struct text *out, struct function *f)
 	struct range head = { f->range.begin, f->body.begin };
 
 	tame_put(out, "\3");
+	tame_move_types(out, f);
 	if (f->kind != 0) {
-		tame_move_types(out, f);
 		tame_emit_event_types(out, f);
 		emit_closure(out, f);
 		if (!declares_type(head) &&

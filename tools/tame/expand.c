@@ -19,6 +19,7 @@ size_t token_count;
 struct raw { /* a token of the preprocessor's text */
 	const char *at;
 	struct token t;
+	bool left; /* out of what libclang reads */
 };
 
 static struct raw *raw;
@@ -79,7 +80,7 @@ static struct macro_change *add_change(const char *text, const char *end, const 
 	struct macro_change *c = ADD(expanded.changes, expanded.change_count);
 	const char *p = name;
 
-	while (p < end && *p != ' ' && *p != '(' && *p != '"')
+	while (p < end && *p != ' ' && *p != '(')
 		p++;
 	c->token = raw_count;
 	c->name = name;
@@ -89,23 +90,13 @@ static struct macro_change *add_change(const char *text, const char *end, const 
 	return c;
 }
 
-/* #pragma push_macro("X"): from here on nobody knows whether there is an X. */
-static bool is_of_macros(const char *p, const char *end)
-{
-	const char *macro = memmem(p, (size_t)(end - p), "_macro(\"", 8);
-
-	if (macro == NULL || memmem(p, (size_t)(macro - p), "pragma p", 8) == NULL)
-		return false;
-	add_change(p, end, macro + 8)->unknown = true;
-	return true;
-}
-
 static void add_pragma(const char *p, const char *end)
 {
 	struct raw *r = ADD(raw, raw_count);
 
-	*r = (struct raw){ p,
-			   { .size = (size_t)(end - p), .kind = '#', .line = line, .file = file } };
+	*r = (struct raw){
+		.at = p, .t = { .size = (size_t)(end - p), .kind = '#', .line = line, .file = file }
+	};
 }
 
 static void read_directive(const char *p, const char *end)
@@ -118,33 +109,37 @@ static void read_directive(const char *p, const char *end)
 		add_change(p, end, p + 8)->defined = true;
 	else if (strncmp(p, "#undef ", 7) == 0)
 		(void)add_change(p, end, p + 7);
-	else if (!is_of_macros(p, end))
+	else
 		add_pragma(p, end);
 	line++;
 }
 
-static void find_spoilt(const char *p, size_t size)
+static void say_spoilt(void)
 {
-	if (memmem(p, size, TAME_MARK, strlen(TAME_MARK)) == NULL)
-		return;
 	tame_say((struct place){ file, line, 1 }, "error",
 		 "weft-tame cannot follow the macros here: an argument of one has ';' or '{' "
 		 "outside of all brackets");
 }
 
+/* Marks come out in the order in which they went in, each once. */
 static bool read_mark(const char *p, size_t size)
 {
-	size_t prefix = strlen(TAME_MARK);
+	size_t prefix = strlen(TAME_MARK), number;
 	struct source_mark *m;
 	char *end;
 
 	if (size <= prefix || memcmp(p, TAME_MARK, prefix) != 0)
 		return false;
+	number = strtoul(p + prefix, &end, 10);
+	if (end != p + size || number >= tame_mark_count)
+		return false;
+	if (expanded.mark_count > 0 && expanded.marks[expanded.mark_count - 1].number >= number) {
+		say_spoilt();
+		return true;
+	}
 	m = ADD(expanded.marks, expanded.mark_count);
-	m->token = raw_count;
-	m->number = strtoul(p + prefix, &end, 10);
-	m->source = tame_marks[m->number];
-	return end == p + size;
+	*m = (struct source_mark){ raw_count, tame_marks[number], number, file, line };
+	return true;
 }
 
 static void read_tokens(const char *p, const char *end)
@@ -158,17 +153,18 @@ static void read_tokens(const char *p, const char *end)
 
 		if (t->kind == 'i' && read_mark(at, t->size))
 			continue;
-		if (tame_is_word(at, t->size, TAME_COUNT)) {
+		if (tame_is_word(at, t->size, TAME_COUNT) && i + 1 < found.count) {
 			expanded.counts = p[found.at[i + 1].offset] != '0';
 			break;
 		}
-		if (t->kind == 'i' || t->kind == 's')
-			find_spoilt(at, t->size);
+		if ((t->kind == 'i' || t->kind == 's') &&
+		    memmem(at, t->size, TAME_MARK, strlen(TAME_MARK)) != NULL)
+			say_spoilt();
 		t->line = line;
 		t->file = file;
 		t->system = is_system;
 		t->inclusion = inclusion;
-		*ADD(raw, raw_count) = (struct raw){ at, *t };
+		*ADD(raw, raw_count) = (struct raw){ .at = at, .t = *t };
 	}
 	line++;
 }
@@ -265,21 +261,39 @@ static bool ask_for_header(const struct token *t)
 	return new;
 }
 
+static bool includes(size_t first, size_t last)
+{
+	for (size_t i = first; i <= last && i < raw_count; i++)
+		if (raw[i].t.inclusion != raw[first].t.inclusion)
+			return true;
+	return false;
+}
+
+/* What is behind a body must not be taken for what is behind a mark in it. */
+static void drop_marks(size_t first, size_t last)
+{
+	size_t low = expanded.mark_count, kept = 0;
+
+	while (low > 0 && expanded.marks[low - 1].token > first)
+		low--;
+	for (size_t i = kept = low; i < expanded.mark_count; i++)
+		if (expanded.marks[i].token > last)
+			expanded.marks[kept++] = expanded.marks[i];
+	expanded.mark_count = kept;
+}
+
 static void leave_out(size_t first, size_t last)
 {
-	struct text t = { 0 };
+	struct raw *r = &raw[first];
 
-	for (size_t i = first; i <= last && i < raw_count; i++) {
-		const char *format = raw[i].t.kind == '#' ? "\n%.*s\n" : "%.*s ";
-
-		if (raw[i].t.inclusion == NULL)
-			tame_print(&t, format, (int)raw[i].t.size, raw[i].at);
-		raw[i].t.kind = '\0';
-	}
-	raw[first].t.body = t.at;
-	raw[first].t.kind = ';';
-	raw[first].at = ";";
-	raw[first].t.size = 1;
+	if (r->t.inclusion == NULL)
+		drop_marks(first, last);
+	last = last < raw_count ? last : raw_count - 1;
+	r->t.body = (uint32_t)first;
+	r->t.body_size = (uint32_t)(last + 1 - first);
+	r->left = true;
+	while (++first <= last)
+		raw[first].left = true;
 }
 
 /* True: a header must be put in, and all be read again. */
@@ -303,7 +317,7 @@ static bool look_at_bodies(void)
 		if (is(i, "{") && (has_parameters(i - 1) || i == begin)) {
 			if (is_ours(begin, close))
 				again = ask_for_header(&raw[i].t) || again;
-			else if (!has_word(begin, close) && i > begin)
+			else if (!has_word(begin, close) && i > begin && !includes(i, close))
 				leave_out(i, close);
 			begin = close + 1;
 		}
@@ -317,8 +331,9 @@ static bool look_at_bodies(void)
 static void put_raw(struct text *out, const struct raw *r, const struct raw *before)
 {
 	struct token *t;
+	bool body = r->t.body_size > 0;
 
-	if (r->t.kind == '\0')
+	if (r->left && !body)
 		return;
 	if (r->t.kind == '#' || before == NULL || before->t.line != r->t.line ||
 	    before->t.kind == '#')
@@ -329,8 +344,25 @@ static void put_raw(struct text *out, const struct raw *r, const struct raw *bef
 		t = ADD(tokens, token_count);
 		*t = r->t;
 		t->offset = (uint32_t)out->size;
+		if (body)
+			t->kind = ';', t->size = 1;
 	}
-	tame_add(out, r->at, r->t.size);
+	tame_add(out, body ? ";" : r->at, body ? 1 : r->t.size);
+}
+
+bool tame_body_has(const struct token *t, const char *word, const char *next)
+{
+	for (size_t i = t->body; i < t->body + t->body_size; i++)
+		if (is(i, word) && is(i + 1, next))
+			return true;
+	return false;
+}
+
+void tame_put_body(struct text *out, const struct token *t)
+{
+	for (size_t i = t->body; i < t->body + t->body_size; i++)
+		tame_print(out, raw[i].t.kind == '#' ? "\n%.*s\n" : "%.*s ", (int)raw[i].t.size,
+			   raw[i].at);
 }
 
 /* Marks and changes of macros tell the number of a token from now on. */
@@ -376,6 +408,9 @@ bool tame_expand(void)
 	file = name_of_file(options.in, strlen(options.in));
 	line = 1;
 	read_lines(text, text + size);
+	if (expanded.mark_count == 0 ||
+	    expanded.marks[expanded.mark_count - 1].number + 1 != tame_mark_count)
+		tame_fail("%s: the preprocessor does not give all of it", options.in);
 	if (look_at_bodies())
 		return false;
 	write_text();
@@ -387,9 +422,10 @@ bool tame_expand(void)
 
 static const struct token *token_of(size_t offset)
 {
+	static const struct token none;
 	size_t i = tame_token_at(offset);
 
-	return &tokens[i < token_count ? i : token_count - 1];
+	return token_count == 0 ? &none : &tokens[i < token_count ? i : token_count - 1];
 }
 
 size_t *tame_count_uses(void)
@@ -416,7 +452,7 @@ struct place tame_place(size_t offset)
 
 	if (t->inclusion == NULL && known != 0)
 		return tame_source_place(known);
-	return (struct place){ t->file, t->line, 1 };
+	return (struct place){ t->file != NULL ? t->file : options.in, t->line, 1 };
 }
 
 const char *tame_written(size_t offset, const char *name)

@@ -138,8 +138,7 @@ struct text tame_feed(bool counting)
 		put_token(&f, i);
 	f.depth = 0;
 	copy(&f, source.size);
-	if (source.size > 0 && source.text[source.size - 1] != '\n')
-		tame_put(&f.out, "\n");
+	tame_put(&f.out, "\n\n"); /* a backslash may end the last line */
 	mark(&f, source.size);
 	tame_put(&f.out, "\n" TAME_COUNT " __COUNTER__\n");
 	return f.out;

@@ -46,6 +46,10 @@ static void find_arguments(struct fork *k)
 	}
 	k->types = tame_alloc((k->argument_count + 1) * sizeof *k->types);
 	for (int i = 0; i < count; i++)
+		tame_check_alignment(k->call.range.begin,
+				     clang.getCursorType(
+					     clang.Cursor_getArgument(call, (unsigned)i)));
+	for (int i = 0; i < count; i++)
 		k->types[i] = clang.getCursorType(clang.Cursor_getArgument(call, (unsigned)i));
 	k->callee = (struct range){ k->call.range.begin, tokens[open].offset };
 }

@@ -120,6 +120,7 @@ static bool is_prefix(const struct reader *r, size_t from)
 static char read_number(struct reader *r)
 {
 	while (is_name(peek(r, 0)) || peek(r, 0) == '.' ||
+	       (peek(r, 0) == '\'' && isalnum((unsigned char)peek(r, 1))) ||
 	       ((peek(r, 0) == '+' || peek(r, 0) == '-') &&
 		strchr("eEpP", r->text[r->at - 1]) != NULL))
 		step(r);

@@ -73,7 +73,9 @@ static void compiler_flag(const char *flag)
 {
 	static const char *const none[] = { "-c",   "-S",  "-E",          "-MD",
 					    "-MMD", "-MP", "-M",          "-MM",
-					    "-MG",  "-P",  "-save-temps", "-fsyntax-only" };
+					    "-MG",  "-P",  "-save-temps", "-fsyntax-only",
+					    "-C",   "-CC" };
+	static const char *const begin[] = { "-Wp,-M", "-save-temps=", "-o", "-MF", "-MT", "-MQ" };
 	static bool skip;
 
 	if (skip || strcmp(flag, "-o") == 0 || strcmp(flag, "-MF") == 0 ||
@@ -84,8 +86,9 @@ static void compiler_flag(const char *flag)
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 		if (strcmp(flag, none[i]) == 0)
 			return;
-	if (begins(flag, "-Wp,-M") || begins(flag, "-save-temps="))
-		return;
+	for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+		if (begins(flag, begin[i]))
+			return;
 	if (flag[0] == '@')
 		flags_of_file(flag + 1);
 	else

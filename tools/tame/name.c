@@ -164,7 +164,7 @@ static void visit_function_name(struct walk *w, CXCursor function, size_t offset
 			   "'%s' is 'threaded': called from the tamed function '%s' it "
 			   "would block the event loop; call it by 'tfork(event, %s(...))'",
 			   name, w->f->name, name);
-	if (strcmp(name, "alloca") == 0 || strcmp(name, "__builtin_alloca") == 0)
+	if (strcmp(name, "alloca") == 0 || strncmp(name, "__builtin_alloca", 16) == 0)
 		*ADD(w->f->allocas, w->f->alloca_count) = offset;
 }
 

@@ -70,8 +70,6 @@ static bool is_declared(const struct variable *v, const char *attribute)
 
 static const char *reason_not_to_keep(const struct variable *v)
 {
-	if (v->unkeepable != NULL)
-		return v->unkeepable;
 	if (v->in_expression)
 		return "belongs to a statement expression: declare it in front of that";
 	if (tame_is_variable(v->type))
@@ -92,10 +90,26 @@ static const char *reason_not_to_keep(const struct variable *v)
 	return NULL;
 }
 
+/* Whether a scope has a name more than once: where it is declared, and elsewhere. */
+static bool is_used(const char *name, const struct scope *scope)
+{
+	size_t count = 0, i = tame_token_at(scope->range.begin);
+
+	for (; i < token_count && tokens[i].offset < scope->range.end; i++)
+		count += tame_is(i, name);
+	return count > 1;
+}
+
 static void check_kept(const struct variable *v)
 {
 	const char *reason = reason_not_to_keep(v);
 
+	if (v->group->prototype != NULL && is_used(v->group->prototype, v->scope))
+		tame_error(
+			v->offset,
+			"'%s' is declared together with the function '%s', which lives across no "
+			"wait: declare that by itself",
+			v->name, v->group->prototype);
 	if (reason != NULL)
 		tame_error(v->offset, "variable '%s' lives across a wait, but %s", v->name, reason);
 	else if (v->rendezvous && v->has_initializer)

@@ -25,7 +25,7 @@ static struct variable *visible(struct function *f, size_t token)
 	for (size_t i = 0; i < f->variable_count; i++) {
 		struct variable *v = f->variables[i];
 
-		if (!tame_is(token, v->name) || v->unkeepable != NULL)
+		if (!tame_is(token, v->name))
 			continue;
 		if (v->group == NULL ||
 		    (v->offset <= at && at >= v->scope->range.begin && at < v->scope->range.end))
@@ -36,11 +36,29 @@ static struct variable *visible(struct function *f, size_t token)
 
 static bool is_explained(const struct function *f, size_t offset)
 {
+	for (size_t i = 0; i < f->type_reference_count; i++)
+		if (f->type_references[i].offset == offset)
+			return true;
+	for (size_t i = 0; i < f->constant_reference_count; i++)
+		if (f->constant_references[i].offset == offset)
+			return true;
 	for (size_t i = 0; i < f->known_count; i++)
 		if (f->known[i] == offset)
 			return true;
 	for (size_t i = 0; i < f->reference_count; i++)
 		if (f->references[i].offset == offset)
+			return true;
+	return false;
+}
+
+/* Whether a name is that of a type or a constant which gets another at file scope. */
+static bool is_moved(const struct function *f, size_t token)
+{
+	for (size_t i = 0; i < f->type_count; i++)
+		if (f->types[i]->name != NULL && tame_is(token, f->types[i]->name))
+			return true;
+	for (size_t i = 0; i < f->constant_count; i++)
+		if (tame_is(token, f->constants[i].name))
 			return true;
 	return false;
 }
@@ -58,6 +76,11 @@ static void look_for_leftovers(struct function *f)
 		    (at >= f->refusal.begin && at < f->refusal.end))
 			continue;
 		v = visible(f, i);
+		if (is_moved(f, i) && (v == NULL || !v->kept) && !is_explained(f, at))
+			tame_error(at,
+				   "weft-tame does not understand this use of '%s', which is "
+				   "declared in the function: declare it in front",
+				   tame_spelling(i));
 		if (v != NULL && v->kept && !is_explained(f, at))
 			tame_error(at,
 				   "'%s' lives across a wait, and weft-tame does not "
@@ -106,6 +129,15 @@ static const char *copy_bytes(const char *member, const char *from)
 			   member, from, member);
 }
 
+static bool is_string(const struct variable *v)
+{
+	size_t i = tame_token_at(v->initializer.begin);
+
+	while (tame_is(i, "("))
+		i++;
+	return i < token_count && tokens[i].kind == 's';
+}
+
 static const char *assign_array(const struct variable *v, const char *init)
 {
 	const char *m = v->member;
@@ -114,6 +146,8 @@ static const char *assign_array(const struct variable *v, const char *init)
 		return tame_format("__builtin_memset((void *)(uintptr_t)\5c->%s, 0, "
 				   "sizeof \5c->%s)",
 				   m, m);
+	if (!v->list_initializer && !is_string(v))
+		return copy_bytes(m, init);
 	return copy_bytes(m, tame_format("(__typeof__(\5c->%s))%s", m,
 					 v->list_initializer ? init : tame_format("{ %s }", init)));
 }
@@ -197,6 +231,11 @@ static const char *rendezvous_wait(const struct function *f, const struct wait *
 	if (f->threaded)
 		return tame_format("{ %s%s; weft_tame_thread_next(&\5c->\5h, %s, %s); %s}", declare,
 				   tell_wait(w), rendezvous, id, assign);
+	if (w->keeps)
+		return tame_format("{ %s\5c->\5w%u = %s; \5c->\5h.state_ = %u; if (0) { \5L%u:; } "
+				   "if (!weft_tame_next(\5c->\5w%u, &\5c->\5h, %s)) return; %s}",
+				   declare, w->state, rendezvous, w->state, w->state, w->state, id,
+				   assign);
 	return tame_format("{ %s\5c->\5h.state_ = %u; if (0) { \5L%u:; } "
 			   "if (!weft_tame_next(%s, &\5c->\5h, %s)) return; %s}",
 			   declare, w->state, w->state, rendezvous, id, assign);
@@ -250,25 +289,17 @@ static void rewrite_fork(struct function *f, struct fork *k)
 
 /* Ends */
 
-static void rewrite_return(struct function *f, struct mark *r)
+static void rewrite_return(const struct mark *r)
 {
+	static const char leave[] = "weft_tame_leave(&\5c->\5h);";
 	size_t token = tame_token_at(r->offset), end = tame_until(token, ";");
 	struct range value = { tame_token_end(token), tokens[end].offset };
-	const char *leave =
-		f->threaded ? "weft_tame_thread_leave(&\5c->\5h);" : "weft_tame_leave(&\5c->\5h);";
 
 	if (end == token + 1)
 		tame_edit(r->offset, tame_token_end(end), tame_format("{ %s return; }", leave));
-	else if (tame_canonical(f->result).kind == CXType_Void)
-		tame_edit(r->offset, tame_token_end(end),
-			  tame_format("{ %s; %s return; }", tame_range(value), leave));
 	else
 		tame_edit(r->offset, tame_token_end(end),
-			  tame_format("{ %s =%s; %s return \5r; }",
-				      tame_is_nameless(tame_canonical(f->result))
-					      ? "__auto_type \5r"
-					      : tame_declare(f->result, "\5r", true),
-				      tame_range(value), leave));
+			  tame_format("{ %s; %s return; }", tame_range(value), leave));
 }
 
 static const char *line_of(size_t offset)
@@ -331,14 +362,14 @@ static void rewrite_tamed_body(struct function *f)
 			      line_of(f->body.begin), f->stem, tame_range(f->body)));
 }
 
+/* However it is left, it leaves the closure, after its value is known. */
 static void rewrite_threaded_body(struct function *f)
 {
 	tame_edit(f->body.begin + 1, f->body.begin + 1,
 		  tame_format(" struct %s__c \5s, *\5c = &\5s; "
-			      "weft_tame_thread_enter(&\5c->\5h, &%s__fn);",
+			      "weft_tame_thread_closure *\5h WEFT_TAME_LEAVES_ = &\5s.\5h; "
+			      "weft_tame_thread_enter(\5h, &%s__fn);",
 			      f->stem, f->stem));
-	if (tame_canonical(f->result).kind == CXType_Void)
-		tame_edit(f->body.end - 1, f->body.end - 1, " weft_tame_thread_leave(&\5c->\5h); ");
 }
 
 void tame_rewrite(struct function *f)
@@ -359,12 +390,13 @@ void tame_rewrite(struct function *f)
 	for (size_t i = 0; i < f->literal_count; i++)
 		if (f->literals[i].kept)
 			rewrite_literal(&f->literals[i], i);
-	for (size_t i = 0; i < f->return_count && f->kind != 0; i++)
-		rewrite_return(f, &f->returns[i]);
+	for (size_t i = 0; i < f->return_count && f->kind == 't'; i++)
+		rewrite_return(&f->returns[i]);
 	if (f->kind != 0)
 		look_for_leftovers(f);
-	if (f->kind == 't') {
+	if (f->kind != 0)
 		rewrite_own_name(f);
+	if (f->kind == 't') {
 		rewrite_tamed_body(f);
 	} else if (f->threaded)
 		rewrite_threaded_body(f);

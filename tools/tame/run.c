@@ -151,6 +151,7 @@ const char *tame_machine(void)
 static struct command preprocessor(void)
 {
 	struct command c = compiler();
+	const char *slash = strrchr(options.in, '/');
 
 	/* -g3 and others would add to what -dD says */
 	const char *const always[] = {
@@ -167,6 +168,9 @@ static struct command preprocessor(void)
 		"-",
 	};
 
+	/* what the file includes by a macro, or asks for, is beside it */
+	if (slash != NULL)
+		add(&c, tame_format("-iquote%.*s", (int)(slash + 1 - options.in), options.in));
 	for (size_t i = 0; i < options.flag_count; i++)
 		add(&c, options.flags[i]);
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)

@@ -3,7 +3,7 @@
  *
  * The result goes back into this text, so a function that stands in a header can only be
  * translated once the header's text has become part of it. Which headers these are is known after the
- * preprocessor has run: read.c then asks for them, and everything begins again.
+ * preprocessor has run: expand.c then asks for them, and everything begins again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,6 @@ struct inlined {
 	const char *file; /* where it stands */
 	unsigned line;
 	const char *header;
-	size_t once; /* the number of the header's guard; 0: it has no #pragma once */
 };
 static struct inlined *inlined;
 static size_t inlined_count;
@@ -43,14 +42,6 @@ bool tame_put_in(const char *file, unsigned line, const char *header)
 	new = ADD(inlined, inlined_count);
 	*new = (struct inlined){ .file = file, .line = line, .header = header };
 	return true;
-}
-
-bool tame_is_put_in(const char *file)
-{
-	for (size_t i = 0; i < source.segment_count; i++)
-		if (strcmp(source.segments[i].file, file) == 0)
-			return true;
-	return false;
 }
 
 /* All headers with one text have one guard. */
@@ -148,6 +139,20 @@ static bool is_once(const char *directive, size_t size)
 	       strcmp(word, "pragma") == 0 && strcmp(once, "once") == 0;
 }
 
+bool tame_is_once(const char *file)
+{
+	size_t size;
+	char *text = read_file(file, &size);
+	struct tokens all = { 0 };
+
+	if (text != NULL)
+		all = tame_lex(text, size);
+	for (size_t i = 0; i < all.count; i++)
+		if (all.at[i].kind == '#' && is_once(text + all.at[i].offset, all.at[i].size))
+			return true;
+	return false;
+}
+
 static bool add_file(struct text *out, const char *file, unsigned depth);
 
 static bool add_header(struct text *out, const struct inlined *i, unsigned depth)
@@ -192,6 +197,15 @@ static bool add_directive(struct text *out, const char *text, struct token *t, c
 	return true;
 }
 
+/* %:%: is ##. The first half is `# ` by now. */
+static bool is_pasting(const struct tokens *all, size_t i)
+{
+	const struct token *t = &all->at[i];
+
+	return t->kind == '%' && i > 0 && t[-1].kind == '%' && t[-1].size == 2 &&
+	       t[-1].offset + 2 == t->offset;
+}
+
 /* Other spellings of brackets and of #: as long as the usual ones with a blank. */
 static void replace_digraphs(char *text, size_t size)
 {
@@ -204,9 +218,9 @@ static void replace_digraphs(char *text, size_t size)
 			    memcmp(text + all.at[i].offset, digraphs[k], 2) == 0) {
 				text[all.at[i].offset] = digraphs[k][2];
 				text[all.at[i].offset + 1] = ' ';
+				if (is_pasting(&all, i))
+					memcpy(text + all.at[i].offset - 2, "##  ", 4);
 			}
-	for (char *at = text; (at = memmem(at, size - (size_t)(at - text), "# # ", 4)) != NULL;)
-		at[1] = '#', at[2] = ' ';
 }
 
 static bool add_file(struct text *out, const char *file, unsigned depth)

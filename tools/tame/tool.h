@@ -40,7 +40,9 @@ struct token {
 	uint32_t near;            /* then: the macro's name; 0: not known */
 	const char *file;
 	const struct inclusion *inclusion; /* NULL: it is the source's */
-	const char *body; /* it stands for a function's body, which libclang need not read */
+	/* It stands for a function's body, which libclang need not read: from here on, as expand.c
+	 * counts; so many, or none. */
+	uint32_t body, body_size;
 };
 struct tokens {
 	struct token *at;
@@ -74,8 +76,8 @@ extern struct source source;
 size_t tame_source_token(size_t offset); /* the first of its tokens that is not before an offset */
 bool tame_read_source(const char *path);
 bool tame_put_in(const char *file, unsigned line, const char *header); /* for the next reading */
-bool tame_is_put_in(const char *file);
 struct place tame_source_place(size_t offset);
+bool tame_is_once(const char *file); /* it has #pragma once */
 const char *tame_beside(const char *directive, size_t size, const char *file, struct range *name);
 char *tame_read_stream(FILE *file, size_t *size);
 
@@ -104,12 +106,13 @@ struct macro_change {
 	const char *name, *text; /* in what the preprocessor gave: they end elsewhere */
 	uint32_t name_size, text_size;
 	bool defined;
-	bool unknown; /* it may be defined or not, from then on */
 };
 struct source_mark {
 	size_t token; /* before which it stands */
 	size_t source;
 	size_t number;
+	const char *file; /* as the preprocessor has it, which a #line of the program's may say */
+	uint32_t line;
 };
 struct expanded {
 	char *text;
@@ -130,7 +133,9 @@ bool tame_expand(void); /* false: the source must be read again */
 struct place tame_place(size_t offset);
 /* The name that people wrote, `name` or that of the macro which made it. */
 const char *tame_written(size_t offset, const char *name);
-size_t *tame_count_uses(void);  /* of __COUNTER__, up to each mark */
+size_t *tame_count_uses(void); /* of __COUNTER__, up to each mark */
+void tame_put_body(struct text *out, const struct token *t);
+bool tame_body_has(const struct token *t, const char *word, const char *next);
 void tame_align(void);          /* align.c */
 const char *tame_dialect(void); /* dialect.c: to be put in front of it for libclang */
 
@@ -188,8 +193,8 @@ struct scope {
 
 struct group { /* a declaration, of one or more variables */
 	struct range range;
-	bool first_of_for;
-	bool kept; /* in the closure */
+	const char *prototype; /* a function that it declares, too */
+	bool kept;             /* in the closure */
 	struct variable **variables;
 	size_t variable_count;
 };
@@ -209,9 +214,8 @@ struct variable {
 	bool kept;                  /* lives in the closure */
 	bool alone;                 /* shares no memory there */
 	const char *member;         /* its name there */
-	const char *unkeepable;
-	struct range initializer; /* without `=` */
-	unsigned number;          /* rendezvous: of its site */
+	struct range initializer;   /* without `=` */
+	unsigned number;            /* rendezvous: of its site */
 };
 
 struct reference {
@@ -239,6 +243,7 @@ struct wait {
 	unsigned depth, state;
 	bool has_label;
 	bool in_expression; /* ({ }) */
+	bool keeps; /* the rendezvous, in the closure: its expression may mean another later */
 	const char *text;
 };
 
@@ -420,7 +425,6 @@ CXType tame_event_function(CXType type);
 bool tame_is_array(CXType type);
 bool tame_is_variable(CXType type);
 bool tame_is_flexible(CXType type);
-bool tame_is_nameless(CXType type);
 bool tame_is_record(CXType type);
 bool tame_has_const(CXType type);
 CXType tame_canonical(CXType type);
@@ -431,6 +435,7 @@ void tame_check_addresses(struct function *f);
 void tame_check_fork(struct fork *k);
 void tame_move_types(struct text *out, struct function *f);
 void tame_check(struct function *f);
+void tame_check_alignment(size_t offset, CXType type);
 void tame_place_variables(struct function *f);
 bool tame_lives_across(const struct function *f, const struct scope *scope, size_t offset);
 

@@ -247,7 +247,7 @@ static const char *declare_event(CXType type, const char *name)
 			  name);
 }
 
-bool tame_is_nameless(CXType type)
+static bool is_nameless(CXType type)
 {
 	const char *name = tame_string(clang.getTypeSpelling(type));
 
@@ -313,7 +313,7 @@ const char *tame_declare(CXType type, const char *name, bool plain)
 	default:
 		break;
 	}
-	if (canonical.kind != type.kind || tame_is_nameless(type))
+	if (canonical.kind != type.kind || is_nameless(type))
 		return tame_declare(canonical, name, plain);
 	/* of a number: clang writes it as C does, qualifiers first */
 	{

@@ -133,10 +133,8 @@ static void visit_loop(CXCursor c, struct walk w)
 		return;
 	}
 	w.in_loop = w.breaks_here = w.continues_here = true;
-	if (c.kind == CXCursor_ForStmt) {
+	if (c.kind == CXCursor_ForStmt)
 		open_scope(&w, c);
-		w.first_of_for = true;
-	}
 	tame_descend(c, &w);
 }
 
@@ -219,6 +217,15 @@ static bool may_hold_address(CXType type)
 	return tame_is_record(type) || tame_canonical(type).kind == CXType_Pointer;
 }
 
+/* Whether it is what is inside of it. */
+static bool is_transparent(CXCursor c)
+{
+	return c.kind == CXCursor_ParenExpr || c.kind == CXCursor_UnexposedExpr ||
+	       c.kind == CXCursor_GenericSelectionExpr ||
+	       (c.kind == CXCursor_UnaryOperator &&
+		tame_is(tame_token_at(tame_extent(c).begin), "__extension__"));
+}
+
 /* What an expression's surroundings do with it. */
 static void visit_expression(CXCursor c, struct walk *w)
 {
@@ -233,14 +240,13 @@ static void visit_expression(CXCursor c, struct walk *w)
 		tame_visit_member(c, w);
 	if (c.kind == CXCursor_DeclRefExpr || c.kind == CXCursor_MemberRefExpr)
 		note_event(c, w);
-	if (c.kind == CXCursor_MemberRefExpr && tame_is_array(clang.getCursorType(c)))
+	if ((c.kind == CXCursor_MemberRefExpr || indexed) && tame_is_array(clang.getCursorType(c)))
 		w->of_address = true;
-	else if (c.kind != CXCursor_ParenExpr && c.kind != CXCursor_UnexposedExpr &&
-		 c.kind != CXCursor_MemberRefExpr && !indexed)
+	else if (!is_transparent(c) && c.kind != CXCursor_MemberRefExpr && !indexed)
 		w->of_address = false;
 	if (indexed)
 		w->subscripted = true;
-	else if (c.kind != CXCursor_ParenExpr && c.kind != CXCursor_UnexposedExpr)
+	else if (!is_transparent(c))
 		w->subscripted = false;
 }
 
@@ -249,7 +255,6 @@ static int visit(CXCursor c, CXCursor parent, void *arg)
 	struct walk w = *(struct walk *)arg;
 
 	(void)parent;
-	w.first_of_for = false;
 	if (c.kind >= CXCursor_FirstExpr && c.kind <= CXCursor_LastExpr)
 		visit_expression(c, &w);
 	else
@@ -273,11 +278,16 @@ static int visit(CXCursor c, CXCursor parent, void *arg)
 		tame_descend(c, &w);
 		break;
 	case CXCursor_DeclStmt:
-		w.first_of_for = ((struct walk *)arg)->first_of_for;
 		tame_visit_declaration(c, w);
 		break;
 	case CXCursor_VarDecl:
 		tame_visit_variable(c, w);
+		break;
+	case CXCursor_FunctionDecl:
+		if (w.group != NULL)
+			w.group->prototype = tame_name(c);
+		tame_know(&w, tame_offset(c));
+		tame_descend(c, &w);
 		break;
 	case CXCursor_StructDecl:
 	case CXCursor_UnionDecl:

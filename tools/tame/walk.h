@@ -14,7 +14,6 @@ struct walk {
 	bool in_loop;                     /* of the block, or of the function */
 	bool breaks_here, continues_here; /* a loop or switch inside of the block */
 	bool in_expression;               /* ({ }) */
-	bool first_of_for;
 	bool in_type;
 	struct range call;       /* the innermost */
 	struct range outer_call; /* the outermost to which an address can get */

@@ -130,9 +130,7 @@ static bool check_header(void)
 static void check_bodies(void)
 {
 	for (size_t i = 0; i < token_count; i++) {
-		const char *body = tokens[i].body, *at;
-
-		if (body == NULL || (at = strstr(body, " twait { ")) == NULL)
+		if (!tame_body_has(&tokens[i], "twait", "{"))
 			continue;
 		for (size_t k = 0; k < source.tokens.count; k++) {
 			const struct token *t = &source.tokens.at[k];
