@@ -367,7 +367,7 @@ static void rewrite_threaded_body(struct function *f)
 {
 	tame_edit(f->body.begin + 1, f->body.begin + 1,
 		  tame_format(" struct %s__c \5s, *\5c = &\5s; "
-			      "weft_tame_thread_closure *\5h WEFT_TAME_LEAVES_ = &\5s.\5h; "
+			      "weft_tame_thread_closure *\5h WEFT_TAME_LEAVES_ = &\5c->\5h; "
 			      "weft_tame_thread_enter(\5h, &%s__fn);",
 			      f->stem, f->stem));
 }
