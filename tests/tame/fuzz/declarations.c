@@ -75,7 +75,7 @@ static void write_local(const char *name)
 /* A name that hides a variable and is none: a type, for the next declaration, or a constant. */
 static void write_other_name(const char *name)
 {
-	const char *other = text("v%d", w.count);
+	const char *other = text("other%d", w.count);
 	struct variable *v = &w.variables[declare(name, INT)];
 
 	v->constant = v->nowhere = v->qualified = true;
