@@ -248,6 +248,25 @@ static void check_once(size_t first, size_t last)
 	}
 }
 
+/* A bracket that a macro opens, and the source closes, may hold marks among its arguments. */
+static void check_brackets(size_t begin, size_t end)
+{
+	long open = 0;
+
+	for (size_t i = tame_source_token(begin); i < tame_source_token(end); i++) {
+		const struct token *t = &source.tokens.at[i];
+
+		if (t->kind == '#')
+			return; /* branches of #if may have brackets of their own */
+		if (t->size == 1 && (t->kind == '(' || t->kind == ')'))
+			open += t->kind == '(' ? 1 : -1;
+	}
+	if (open != 0)
+		tame_source_error(begin,
+				  "weft-tame cannot follow the macros here: one opens or closes "
+				  "a bracket of the source");
+}
+
 static void put_code(struct text *out, const struct region *r, const char **names, size_t count)
 {
 	size_t first = offset_of(expanded.marks[r->first].token);
@@ -279,6 +298,7 @@ static void put_region(struct text *out, const struct region *r)
 
 	check_pragmas(a->source, z->source);
 	check_once(a->token, z->token);
+	check_brackets(a->source, z->source);
 	follow_macros(a->token);
 	put_code(out, r, NULL, 0);
 	code = (struct text){ .at = out->at + before.size, .size = out->size - before.size };
