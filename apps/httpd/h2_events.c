@@ -252,7 +252,7 @@ static WEFT_NO_WAIT int on_close(nghttp2_session *h2, int32_t id, uint32_t error
 
 /* Replies */
 
-/* It waits for a file's disk, and may: the connection's thread alone calls nghttp2. */
+/* Reading the file may wait for the disk: no other thread calls nghttp2 for this connection. */
 static ssize_t on_read(nghttp2_session *h2, int32_t id, uint8_t *buf, size_t size, uint32_t *flags,
 		       nghttp2_data_source *source, void *arg)
 {

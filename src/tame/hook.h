@@ -49,7 +49,7 @@ enum wf_event_request {
 	WF_LEFT,
 };
 
-/* What lies behind an event of a block of a threaded function. */
+/* The record behind each event of a threaded function's twait block. */
 struct wf_block_tail {
 	weft_tame_event_apart *next, **at; /* of t->events_; and where that is told of it */
 	weft_tame_hook hook;

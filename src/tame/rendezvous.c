@@ -127,7 +127,7 @@ void *weft_tame_rendezvous_event(weft_tame_rendezvous *r, weft_tame_closure *c,
 	return e;
 }
 
-/* It can be waited for, in the rendezvous' color. */
+/* Lists the event as triggered, so that twait finds it. The caller is in the rendezvous' color. */
 static WF_INLINE void list_fired(revent *e)
 {
 	weft_tame_rendezvous *r = e->rendezvous_;

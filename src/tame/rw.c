@@ -178,7 +178,7 @@ static int wait_on(struct rw *r, bool ready)
 	return weft_op_poll_at(&r->op, t->target.fd, POLLIN, r->p.event->site_->where);
 }
 
-/* It was stopped: how much was done before, if anything. */
+/* Ends a stopped read or write with the number of bytes already done, or -ECANCELED if there are none. */
 static void end_early(struct rw *r)
 {
 	end(r, r->t.done > 0 ? (int64_t)r->t.done : -ECANCELED);

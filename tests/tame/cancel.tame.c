@@ -243,7 +243,7 @@ THREAD_TEST(a_transfer_that_is_cancelled_tells_how_much_was_done, 1)
 	return 0;
 }
 
-/* What comes while the cancel is under way is told, or is still there. */
+/* A byte, message or connection that arrives during a cancel is reported, or still there to be taken. */
 struct moment {
 	int fd[2], ls, other;
 	weft_channel *ch;
@@ -859,7 +859,7 @@ THREAD_TEST(a_forked_call_that_nobody_waits_for_is_cancelled, 1)
 	return 0;
 }
 
-/* What a forked call started goes on when that has returned, as ever. */
+/* A thread that a forked call started goes on after the call has returned. */
 static bool stop_it;
 
 static int goes_on(void *unused)

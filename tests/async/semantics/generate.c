@@ -68,7 +68,7 @@ static int8_t choose_label(struct making *m, int up)
 	}
 }
 
-/* What is in a try must listen. */
+/* An operation in a `try` must be one that cancel reaches. */
 static enum way choose_way(struct making *m, bool tries)
 {
 	enum way by = BY_CALL;

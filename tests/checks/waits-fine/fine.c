@@ -57,7 +57,7 @@ static int thread(void *arg)
 	return s->fetch(s) + slow_table[0](3) + pointers(s, back, 3);
 }
 
-/* What it starts waits, it does not. */
+/* The thread that this function starts waits; the function itself does not. */
 static WEFT_NO_WAIT int starts(struct source *s)
 {
 	weft_event event = { 0 };
