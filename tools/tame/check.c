@@ -3,21 +3,6 @@
 
 #include "tool.h"
 
-static int take_first(CXCursor c, CXCursor parent, void *arg)
-{
-	(void)parent;
-	*(CXCursor *)arg = c;
-	return CXVisit_Break;
-}
-
-static CXCursor first_child(CXCursor c)
-{
-	CXCursor child = { .kind = 0 };
-
-	clang.visitChildren(c, take_first, &child);
-	return child;
-}
-
 static bool is_pointer(CXCursor c)
 {
 	return tame_canonical(clang.getCursorType(c)).kind == CXType_Pointer;
@@ -53,7 +38,7 @@ static struct variable *pointed_into(struct function *f, CXCursor c)
 /* The variable that a pointer points into, as far as that can be seen: it is an array, or & of it. */
 static struct variable *pointed_to(struct function *f, CXCursor c)
 {
-	CXCursor child = first_child(c);
+	CXCursor child = tame_first_child(c);
 
 	switch (c.kind) {
 	case CXCursor_ParenExpr:
@@ -78,7 +63,7 @@ static struct variable *pointed_to(struct function *f, CXCursor c)
 /* The variable that something to assign to is part of; NULL: of none of the function's. */
 static struct variable *variable_of(struct function *f, CXCursor c)
 {
-	CXCursor child = first_child(c);
+	CXCursor child = tame_first_child(c);
 
 	switch (c.kind) {
 	case CXCursor_DeclRefExpr:
@@ -100,7 +85,7 @@ static struct variable *variable_of(struct function *f, CXCursor c)
 /* What can be assigned to. */
 static bool is_slot(struct function *f, CXCursor c, struct variable **variable)
 {
-	CXCursor child = first_child(c);
+	CXCursor child = tame_first_child(c);
 
 	*variable = variable_of(f, c);
 	switch (c.kind) {

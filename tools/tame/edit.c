@@ -95,7 +95,8 @@ static void go_to(struct text *out, const char *file, unsigned line)
 	out->shift = (long)line - (long)out->lines;
 }
 
-void tame_go_to(struct text *out, size_t offset)
+/* The line of an offset begins, by a directive. */
+static void go_to_line_of(struct text *out, size_t offset)
 {
 	struct token *t = &tokens[tame_token_at(offset)];
 
@@ -253,7 +254,7 @@ static void write_text(struct text *out, const char *text)
 			tame_render(out, begin, end);
 			text = rest + 1;
 		} else if (*text == '\4') {
-			tame_go_to(out, strtoull(text + 1, &rest, 10));
+			go_to_line_of(out, strtoull(text + 1, &rest, 10));
 			text = rest + 1;
 		} else if (*text == '\6') {
 			begin = strtoull(text + 1, &rest, 10);

@@ -168,13 +168,6 @@ static void visit_function_name(struct walk *w, CXCursor function, size_t offset
 		*ADD(w->f->allocas, w->f->alloca_count) = offset;
 }
 
-static int take_child(CXCursor c, CXCursor parent, void *arg)
-{
-	(void)parent;
-	*(CXCursor *)arg = c;
-	return CXVisit_Break;
-}
-
 void tame_visit_name(CXCursor c, struct walk *w)
 {
 	CXCursor to = clang.getCursorReferenced(c);
@@ -201,10 +194,9 @@ void tame_visit_name(CXCursor c, struct walk *w)
 /* Whose address may be given away, to be used when it is gone. */
 void tame_visit_address(CXCursor c, struct walk *w)
 {
-	CXCursor of = { .kind = 0 };
+	CXCursor of = tame_first_child(c);
 	struct variable *v;
 
-	clang.visitChildren(c, take_child, &of);
 	if (of.kind != CXCursor_DeclRefExpr)
 		return;
 	v = tame_variable(w->f, clang.getCursorReferenced(of));

@@ -113,6 +113,21 @@ struct range tame_extent(CXCursor c)
 	return r;
 }
 
+static int take_first(CXCursor c, CXCursor parent, void *arg)
+{
+	(void)parent;
+	*(CXCursor *)arg = c;
+	return CXVisit_Break;
+}
+
+CXCursor tame_first_child(CXCursor c)
+{
+	CXCursor child = { .kind = 0 };
+
+	clang.visitChildren(c, take_first, &child);
+	return child;
+}
+
 const char *tame_name(CXCursor c)
 {
 	return tame_string(clang.getCursorSpelling(c));

@@ -25,23 +25,15 @@ void tame_visit_literal(CXCursor c, struct walk *w)
 	};
 }
 
-static int take_child(CXCursor c, CXCursor parent, void *arg)
-{
-	(void)parent;
-	*(CXCursor *)arg = c;
-	return CXVisit_Break;
-}
-
 /* Whether a struct is what a function returned, or another value that has no place. */
 static bool is_value(CXCursor c)
 {
-	CXCursor child = { .kind = 0 };
+	CXCursor child = tame_first_child(c);
 
 	switch (c.kind) {
 	case CXCursor_ParenExpr:
 	case CXCursor_UnexposedExpr:
 	case CXCursor_MemberRefExpr:
-		clang.visitChildren(c, take_child, &child);
 		return tame_is_record(clang.getCursorType(child)) && is_value(child);
 	case CXCursor_CallExpr:
 	case CXCursor_StmtExpr:

@@ -181,6 +181,7 @@ bool tame_in_source(CXSourceLocation location, size_t *offset);
 size_t tame_offset(CXCursor c); /* SIZE_MAX: in another file */
 struct range tame_extent(CXCursor c);
 const char *tame_name(CXCursor c);
+CXCursor tame_first_child(CXCursor c); /* kind 0: it has none */
 
 /* The model. */
 struct scope {
@@ -447,7 +448,6 @@ void tame_edit(size_t begin, size_t end, const char *text);
 const char *tame_range(struct range r);
 void tame_put_token(struct text *out, size_t token);
 void tame_render(struct text *out, size_t begin, size_t end);
-void tame_go_to(struct text *out, size_t offset); /* by a directive: the line of an offset */
 void tame_sort_edits(void);
 
 /* rewrite.c, emit*.c */
