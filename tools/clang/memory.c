@@ -176,3 +176,8 @@ size_t tame_count_lines(const char *bytes, size_t size)
 		lines += bytes[i] == '\n';
 	return lines;
 }
+
+bool tame_begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}

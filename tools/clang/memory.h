@@ -32,6 +32,7 @@ void tame_put(struct text *t, const char *string);
 void tame_print(struct text *t, const char *format, ...) PRINTF(2, 3);
 void tame_put_string(struct text *t, const char *bytes, size_t size); /* as a C string literal */
 size_t tame_count_lines(const char *bytes, size_t size);
+bool tame_begins(const char *text, const char *with);
 
 /* Every tool has its own: says what is wrong, and ends. */
 _Noreturn void tame_fail(const char *format, ...) PRINTF(1, 2);

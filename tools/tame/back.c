@@ -262,7 +262,7 @@ static void check_brackets(size_t begin, size_t end)
 			open += t->kind == '(' ? 1 : -1;
 	}
 	if (open != 0)
-		tame_source_error(begin,
+		tame_source_error(source.tokens.at[tame_source_token(begin)].offset,
 				  "weft-tame cannot follow the macros here: one opens or closes "
 				  "a bracket of the source");
 }

@@ -376,11 +376,6 @@ static void check_refusal(const struct function *f)
 				   tame_spelling(i));
 }
 
-static bool holds(struct range r, size_t offset)
-{
-	return offset >= r.begin && offset < r.end;
-}
-
 /* How a rendezvous is used: only for making events, or also otherwise. */
 static void check_rendezvous(struct function *f, const struct variable *v)
 {
@@ -393,8 +388,8 @@ static void check_rendezvous(struct function *f, const struct variable *v)
 			continue;
 		for (size_t k = 0; k < f->mkevent_count; k++)
 			making = making || (f->mkevents[k]->of_rendezvous &&
-					    holds(f->mkevents[k]->arguments[0].range,
-						  f->references[i].offset));
+					    tame_holds(f->mkevents[k]->arguments[0].range,
+						       f->references[i].offset));
 		made = made || making;
 		otherwise = otherwise || !making;
 	}
@@ -422,10 +417,10 @@ static void check_event(struct function *f, const struct variable *v)
 static bool comes_with_event(const struct function *f, struct range call)
 {
 	for (size_t i = 0; i < f->mkevent_count; i++)
-		if (holds(call, f->mkevents[i]->offset))
+		if (tame_holds(call, f->mkevents[i]->offset))
 			return true;
 	for (size_t i = 0; i < f->event_count; i++)
-		if (holds(call, f->events[i]))
+		if (tame_holds(call, f->events[i]))
 			return true;
 	return false;
 }

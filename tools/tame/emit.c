@@ -29,25 +29,20 @@ static const char *declare_parameter(const struct variable *v)
 	return tame_declare(type, v->member, false);
 }
 
-static bool within(struct range r, size_t offset)
-{
-	return offset >= r.begin && offset < r.end;
-}
-
 /* Whether a range names something that is only there inside of the function. */
 static bool refers(const struct function *f, struct range r)
 {
 	for (size_t i = 0; i < f->reference_count; i++)
-		if (within(r, f->references[i].offset))
+		if (tame_holds(r, f->references[i].offset))
 			return true;
 	for (size_t i = 0; i < f->type_count; i++)
-		if (within(r, f->types[i]->range.begin))
+		if (tame_holds(r, f->types[i]->range.begin))
 			return true;
 	for (size_t i = 0; i < f->type_reference_count; i++)
-		if (within(r, f->type_references[i].offset))
+		if (tame_holds(r, f->type_references[i].offset))
 			return true;
 	for (size_t i = 0; i < f->constant_reference_count; i++)
-		if (within(r, f->constant_references[i].offset))
+		if (tame_holds(r, f->constant_references[i].offset))
 			return true;
 	return false;
 }

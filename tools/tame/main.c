@@ -42,11 +42,6 @@ static void add_flag(const char *flag)
 	*ADD(options.flags, options.flag_count) = flag;
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
 static void compiler_flag(const char *flag);
 
 /* One flag on each line. */
@@ -87,7 +82,7 @@ static void compiler_flag(const char *flag)
 		if (strcmp(flag, none[i]) == 0)
 			return;
 	for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
-		if (begins(flag, begin[i]))
+		if (tame_begins(flag, begin[i]))
 			return;
 	if (flag[0] == '@')
 		flags_of_file(flag + 1);
@@ -133,7 +128,7 @@ static int option(char **argv, int left)
 	} else if (strcmp(argv[0], "--version") == 0) {
 		puts("weft-tame " VERSION);
 		exit(0);
-	} else if (begins(argv[0], "--cc=")) {
+	} else if (tame_begins(argv[0], "--cc=")) {
 		options.compiler = argv[0] + 5;
 	} else if (argv[0][0] == '-' && argv[0][1] != '\0') {
 		compiler_flag(argv[0]);

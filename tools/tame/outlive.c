@@ -3,17 +3,12 @@
  */
 #include "tool.h"
 
-static bool holds(struct range r, size_t offset)
-{
-	return offset >= r.begin && offset < r.end;
-}
-
 static void check_given(const struct function *f, const struct address *a)
 {
 	bool with_event = false;
 
 	for (size_t i = 0; i < f->mkevent_count; i++)
-		with_event = with_event || holds(a->call, f->mkevents[i]->offset);
+		with_event = with_event || tame_holds(a->call, f->mkevents[i]->offset);
 	if (with_event && !a->variable->slot)
 		tame_warning(
 			a->offset,
@@ -92,7 +87,7 @@ static size_t kept_by(const struct variable *v, size_t token)
 static bool is_slot(const struct function *f, size_t token)
 {
 	for (size_t i = 0; i < f->mkevent_count; i++)
-		if (holds(f->mkevents[i]->range, tokens[token].offset))
+		if (tame_holds(f->mkevents[i]->range, tokens[token].offset))
 			return true;
 	return false;
 }

@@ -26,11 +26,6 @@ static const char *words_header(void)
 		  options.in);
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* Of the compiler's flags those that say what its language means; libclang does not know all
  * others. What is included and defined the preprocessor has done. */
 static void add_flags(const char ***arguments, size_t *count)
@@ -53,10 +48,10 @@ static void add_flags(const char ***arguments, size_t *count)
 	for (size_t i = 0; i < options.flag_count; i++) {
 		const char *flag = options.flags[i];
 
-		if (begins(flag, "-std=") && strstr(flag, "23") != NULL)
+		if (tame_begins(flag, "-std=") && strstr(flag, "23") != NULL)
 			flag = "-std=gnu2x";
 		for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-			if (begins(flag, known[k])) {
+			if (tame_begins(flag, known[k])) {
 				*ADD(*arguments, *count) = flag;
 				break;
 			}
@@ -214,7 +209,7 @@ static const char *of_return(const char *text)
 	static const char begin[] = "void function '", end[] = "' should not return a value";
 	const char *name, *close = strstr(text, end);
 
-	if (!begins(text, begin) || close == NULL)
+	if (!tame_begins(text, begin) || close == NULL)
 		return NULL;
 	name = tame_copy(text + sizeof begin - 1, (size_t)(close - (text + sizeof begin - 1)));
 	for (size_t i = 0; i + 2 < token_count; i++)

@@ -51,6 +51,10 @@ struct tokens {
 struct range {
 	size_t begin, end;
 };
+static inline bool tame_holds(struct range r, size_t offset)
+{
+	return offset >= r.begin && offset < r.end;
+}
 struct tokens tame_lex(const char *text, size_t size);
 void tame_lex_again(struct tokens *into, const char *text, size_t size); /* uses their memory */
 int tame_nesting(const struct token *t); /* 1: it opens a bracket; -1: it closes one */

@@ -38,18 +38,13 @@ static void add_flag(struct source *s, const char *flag)
 	*ADD(s->flags, s->flag_count) = flag;
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* Folders and files are relative to the folder in which the compiler runs. A file that is not there
  * is looked for in the include folders. */
 static const char *absolute_value(struct source *s, const char *flag, const char *value)
 {
 	const char *path;
 
-	if (!begins(flag, "-i") && strcmp(flag, "-I") != 0)
+	if (!tame_begins(flag, "-i") && strcmp(flag, "-I") != 0)
 		return value;
 	path = check_absolute(s->directory, value);
 	return access(path, F_OK) == 0 ? path : value;
@@ -65,7 +60,7 @@ static size_t valued_flag(struct source *s, const char *const *argument, size_t 
 	const char *value;
 	size_t i = 0;
 
-	while (i < sizeof known / sizeof *known && !begins(argument[0], known[i]))
+	while (i < sizeof known / sizeof *known && !tame_begins(argument[0], known[i]))
 		i++;
 	if (i == sizeof known / sizeof *known)
 		return 0;
@@ -93,11 +88,12 @@ static void simple_flag(struct source *s, const char *flag)
 	/* With -fopenmp libclang does not show the blocks of tasks. */
 	if (strcmp(flag, "-fopenmp") == 0)
 		add_flag(s, "-D_OPENMP=201511");
-	if (begins(flag, "-std="))
-		add_flag(s, begins(flag, "-std=gnu23") || begins(flag, "-std=c23") ? "-std=gnu2x"
-										   : flag);
+	if (tame_begins(flag, "-std="))
+		add_flag(s, tame_begins(flag, "-std=gnu23") || tame_begins(flag, "-std=c23")
+				    ? "-std=gnu2x"
+				    : flag);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (begins(flag, known[i]))
+		if (tame_begins(flag, known[i]))
 			add_flag(s, flag);
 }
 
